@@ -1,4 +1,6 @@
-/** Reads what a view-only wallet asks to have signed, and says what came of it. Source: wallet2.cpp `sign_tx`. */
+/**
+ * Parses transactions that a view-only wallet sends to be signed, and builds the result. Source: wallet2.cpp `sign_tx`.
+ */
 import {
   commit,
   deriveSubaddressPublicKey,
@@ -37,7 +39,7 @@ import type { SignedSet } from "./tx-sets.ts";
 
 type Source = ConstructionData["sources"][number];
 
-/** A set that is not signed, and why. */
+/** The error for a set that is not signed. */
 export function signingRefusal(message: string): WalletRefusal {
   return new WalletRefusal("SIGN_UNSIGNED", `Failed to sign unsigned tx: ${message}`);
 }
@@ -48,12 +50,12 @@ const NEWEST = { rangeProofType: [0, 3], bulletproofVersion: [0, 4] };
 
 /** Source: cryptonote_config.h BULLETPROOF_PLUS_MAX_OUTPUTS. */
 const MAX_OUTPUTS = 16;
-/** More than the heaviest transaction a node takes has room for: 149,400 bytes, some 650 an input. */
+/** More inputs than fit into the heaviest transaction that a node accepts: 149,400 bytes, some 650 per input. */
 const MAX_INPUTS = 256;
-/** Of one transaction. */
+/** Maximum index of an output within its transaction. */
 const MAX_OUTPUT_INDEX = 65_535n;
 
-/** Throws `WalletRefusal` for a transaction of a kind that is not made any more, or that pays an absurd fee. */
+/** Throws `WalletRefusal` for a transaction of a kind that is no longer created, or that pays an absurd fee. */
 export function checkForm(data: ConstructionData, seen: SeenChain): void {
   const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
   if (sources.length === 0) throw signingRefusal("Empty sources");
@@ -70,7 +72,7 @@ export function checkForm(data: ConstructionData, seen: SeenChain): void {
   if (absurd !== undefined) throw signingRefusal(absurd);
 }
 
-/** The output a source spends, as one of ours; its mask must open its commitment. */
+/** The output that a source spends, as one of ours; its mask must open its commitment. */
 function inputOf(source: Source, finder: Finder): OwnedOutput {
   const member = source.outputs[Number(source.realOutput)];
   if (member === undefined) throw signingRefusal("the real output is not in its ring");
@@ -87,7 +89,7 @@ function inputOf(source: Source, finder: Finder): OwnedOutput {
   return { ...owned, rct, mask };
 }
 
-/** The ring of a source; throws `WalletRefusal` where it is none. */
+/** The ring of a source; throws `WalletRefusal` if it is invalid. */
 export function ringOf({ outputs, realOutput }: Source): Ring {
   const members = outputs.map(({ globalIndex, key, commitment }) => {
     return { globalIndex: Number(globalIndex), key, commitment };
@@ -99,14 +101,14 @@ export function ringOf({ outputs, realOutput }: Source): Ring {
   return { members, realIndex: Number(realOutput) };
 }
 
-/** Who is paid: all outputs but the change, or the zero-amount output in its place. */
+/** The payments: all outputs but the change, or the zero-amount output in its place. */
 function paidEntries({ splitDestinations, change }: ConstructionData): DestinationValue[] {
   const at = splitDestinations.findIndex(
     (entry) => isSameReceiver(entry, change) && entry.amount === change.amount,
   );
   if (at === -1 && change.amount > 0n) throw signingRefusal("the change is not among the outputs");
   const paid = splitDestinations.filter((_, i) => i !== at);
-  // The zero-amount output beside a single payment is a dummy: signing makes a new one.
+  // The zero-amount output beside a single payment is a dummy: signing creates a new one.
   return paid.length > 1 || change.amount > 0n ? paid : paid.filter(({ amount }) => amount > 0n);
 }
 
@@ -124,14 +126,14 @@ function destinationOf({
   return { address, spendPublic, viewPublic, isSubaddress: isSubaddress === 1, amount, paymentId: undefined };
 }
 
-/** A payment id of zeros is the dummy every transaction of two outputs gets anyway. */
+/** A payment id of zeros is the dummy that every transaction of two outputs gets. */
 function withPaymentId(destinations: Destination[], extra: Uint8Array): Destination[] {
   const paymentId = encryptedPaymentId(parseExtra(extra));
   if (paymentId?.some((byte) => byte !== 0) !== true) return destinations;
   return destinations.map((destination, i) => (i === 0 ? { ...destination, paymentId } : destination));
 }
 
-/** Change must come back to this wallet. */
+/** Checks that the change returns to this wallet. */
 function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver {
   const { spendPublic, viewPublic } = change;
   const index = change.amount === 0n ? undefined : finder.indexOfSpendKey(spendPublic);
@@ -140,7 +142,7 @@ function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver 
   return { spendPublic, viewPublic, isSubaddress: change.isSubaddress === 1 };
 }
 
-/** The transaction that the construction data describe, all of it checked. Throws `WalletRefusal`. */
+/** The transaction that the construction data describe, after all checks. Throws `WalletRefusal`. */
 export function readConstruction(
   data: ConstructionData,
   finder: Finder,
@@ -166,7 +168,7 @@ export function readConstruction(
   return { ringed, change: changeReceiver(data, finder) };
 }
 
-/** Key image of an output that is ours under this transaction key; undefined for any other. */
+/** Key image of an output that this transaction key sends to us; undefined for any other. */
 function ownKeyImage(
   place: { key: Uint8Array; viewTag: number; outputIndex: number },
   txKey: Uint8Array,
@@ -201,7 +203,7 @@ export function ownOutputsOf({ prefix }: Transaction, finder: Finder): SignedSet
   });
 }
 
-/** The signed transaction as the view-only wallet gets it: without the transaction's secret keys. */
+/** The signed transaction in the form that the view-only wallet receives: without the transaction's secret keys. */
 export function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingTransaction {
   const { transaction } = signed;
   const images = transaction.prefix.inputs.map((input) =>

@@ -1,4 +1,6 @@
-/** What an unsigned set would do, before anybody signs it. Source: wallet_rpc_server.cpp `on_describe_transfer`. */
+/**
+ * Describes what an unsigned set will do, before it is signed. Source: wallet_rpc_server.cpp `on_describe_transfer`.
+ */
 import {
   encryptedPaymentId,
   formatAddress,
@@ -42,7 +44,7 @@ function paymentIdsOf({ extra }: ConstructionData) {
   return { real, text: toHex(real ?? long ?? new Uint8Array(0)) };
 }
 
-/** Sums by address, the change taken off. Throws `WalletRefusal` where the change is none. */
+/** Sums by address, less the change. Throws `WalletRefusal` if the change is invalid. */
 function payments(data: ConstructionData, network: NetworkName): Map<string, Paid> {
   const paid = new Map<string, Paid>();
   const { real } = paymentIdsOf(data);
@@ -97,10 +99,10 @@ function describeOne({ data, weight }: Described, network: NetworkName, changeAd
   };
 }
 
-/** A transaction to be described; its weight only once there are bytes to weigh. */
+/** A transaction to be described; its weight only once its bytes exist. */
 export type Described = { readonly data: ConstructionData; readonly weight?: number | undefined };
 
-/** Descriptions, one a transaction, and their sum. Throws `WalletRefusal` for data that contradict themselves. */
+/** One description per transaction, and their sum. Throws `WalletRefusal` for data that contradict themselves. */
 export function describeSet(transactions: readonly Described[], network: NetworkName) {
   const all = transactions.map(({ data }) => data);
   const withChange = all.filter(({ change }) => change.amount > 0n);

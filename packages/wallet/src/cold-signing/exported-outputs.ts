@@ -1,5 +1,5 @@
 /**
- * Outputs a view-only wallet found, for the wallet that holds the spend key and may never see the chain.
+ * Outputs that a view-only wallet found, for the wallet with the spend key, which may never read the chain.
  * Source: wallet2.h `exported_transfer_details`; wallet2.cpp `export_outputs`, `import_outputs`.
  */
 import {
@@ -41,16 +41,16 @@ const outputFields = (version: number) =>
     .field("amount", varint64)
     .field("additionalTxPublicKeys", list(bytes32));
 
-/** As 0.18.0 writes it. */
+/** The format of 0.18.0. */
 const formerOutput = outputFields(0);
 const exportedOutput = outputFields(1)
   .field("account", varintBelow(2 ** 32))
   .field("address", varintBelow(2 ** 32));
 
-/** `account` and `address` are what the exporting wallet says of its own address; the keys tell whether it is so. */
+/** `account` and `address` are the exporting wallet's claim about its own address; the keys show whether it is true. */
 export type ExportedOutput = TypeOf<typeof exportedOutput>;
 
-/** A part of a wallet's outputs: the place of the first in its list, how many the list has, and the part. */
+/** A part of a wallet's outputs: index of the first in its list, length of the list, and the part. */
 export type ExportedOutputs = {
   readonly offset: number;
   readonly total: number;
@@ -60,7 +60,7 @@ export type ExportedOutputs = {
 const formerOutputs = list(formerOutput);
 const outputsOfPart = list(exportedOutput);
 
-/** Written as today: three values. 0.18.0 wrote two, without the total: such are read too. */
+/** Written in today's format: three values. 0.18.0 wrote two, without the total: these can be read too. */
 export const exportedOutputs: Codec<ExportedOutputs> = {
   read(reader) {
     const values = varint.read(reader);
@@ -93,11 +93,11 @@ function flagsOf(output: OwnedOutput, isRequested: boolean): number {
 export type ExportedPart = {
   readonly offset: number;
   readonly count: number;
-  /** Place of the first whose key image is wanted. */
+  /** Index of the first output whose key image is requested. */
   readonly requestedFrom: number;
 };
 
-/** Only the public key that made the derivation is given, main or additional. */
+/** Only the public key of the derivation is exported, main or additional. */
 export function exportOutputs(outputs: readonly OwnedOutput[], part: ExportedPart): ExportedOutputs {
   const { offset, count, requestedFrom } = part;
   return {
@@ -118,7 +118,7 @@ export function exportOutputs(outputs: readonly OwnedOutput[], part: ExportedPar
   };
 }
 
-/** What the wallet needs to recognise and spend an output. */
+/** The parts of a wallet needed to recognise and spend an output. */
 export type Finder = {
   readonly keys: WalletKeys;
   readonly indexOfSpendKey: (spendPublic: Uint8Array) => SubaddressIndex | undefined;
@@ -127,7 +127,7 @@ export type Finder = {
 /** Scalar 1 stands for a mask that is not known. */
 const UNKNOWN_MASK = Uint8Array.of(1, ...new Uint8Array(31));
 
-/** What is needed of an exported output, wherever it comes from. */
+/** The properties of an exported output that are needed, whatever its origin. */
 export type PlainOutput = Omit<ExportedOutput, "version" | "account" | "address">;
 
 type Recognised = Pick<OwnedOutput, "txPublicKey" | "subaddress" | "keyImage">;
@@ -150,10 +150,10 @@ function recognise(exported: PlainOutput, txPublicKey: Uint8Array, finder: Finde
   }
 }
 
-/** More than any chain has: the place of an output is told as a number that is exact. */
+/** More outputs than any chain has: the index of an output must be an exact `number`. */
 const MAX_OUTPUTS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** An exported output as one of ours. Throws `WalletRefusal` when it isn't. */
+/** An exported output as one of ours. Throws `WalletRefusal` if it isn't. */
 export function importOutput(exported: PlainOutput, finder: Finder): OwnedOutput {
   const { oneTimeKey, outputIndex, globalIndex, amount, flags, additionalTxPublicKeys } = exported;
   if (globalIndex > MAX_OUTPUTS)
@@ -194,7 +194,7 @@ function attempt<T>(make: () => T): T | undefined {
   }
 }
 
-/** An output of which only what was exported is known. */
+/** Whether only the exported properties of an output are known. */
 export function isImported(output: OwnedOutput): boolean {
   return output.height === 0 && output.txHash.every((byte) => byte === 0);
 }

@@ -1,4 +1,7 @@
-/** Key images signed by the wallet that can make them, for a view-only copy. Source: wallet2.cpp `export_key_images`, `import_key_images`. */
+/**
+ * Key images signed by the wallet that can compute them, for a view-only copy. Source: wallet2.cpp `export_key_images`,
+ * `import_key_images`.
+ */
 import {
   checkRingSignature,
   generateKeyDerivation,
@@ -15,7 +18,7 @@ import type { OwnedOutput, WalletKeys } from "../state.ts";
 /** 32 and 64 bytes. */
 export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature: Uint8Array };
 
-/** The key image of an output and a signature by its one-time key, which shows that the one is the other's. */
+/** The key image of an output and a signature by its one-time key, which proves that they belong together. */
 export function signKeyImage(
   output: OwnedOutput,
   { keys, random }: { keys: WalletKeys; random?: RandomSource },
@@ -34,7 +37,7 @@ export function signKeyImage(
   }
 }
 
-/** Throws `WalletRefusal` unless the key image is that of the output. `place` says which one, for the caller. */
+/** Throws `WalletRefusal` unless the key image is that of the output. `place` identifies it in the error message. */
 export function checkKeyImage(
   { keyImage, signature }: SignedKeyImage,
   output: OwnedOutput,

@@ -1,4 +1,6 @@
-/** What a view-only wallet makes of a ringed transaction: a set to be signed elsewhere, and a preview of the result. */
+/**
+ * What a view-only wallet builds from a ringed transaction: a set to be signed elsewhere, and a preview of the result.
+ */
 import { generateKeyDerivation, IDENTITY, publicKeyOf, type RandomSource, randomScalar } from "@anulo/crypto";
 import { encryptedPaymentId, parseExtra, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
@@ -7,12 +9,12 @@ import type { ConstructionData, PendingTransaction } from "../transfer/metadata.
 import type { RingedTransaction } from "../transfer/stages.ts";
 import { cryptPaymentId } from "../transfer/tx-keys.ts";
 
-/** A transaction and keys that fit each other, so that it can be "signed" without the spend key. */
+/** A transaction and keys that match each other, so that it can be "signed" without the spend key. */
 export type Preview = { readonly ringed: RingedTransaction; readonly keys: WalletKeys };
 
 /**
- * The same transaction with stand-ins for all that only the spend key gives: it has the right size and weight, and no
- * node takes it.
+ * The same transaction with placeholders for all values that only the spend key yields: it has the right size and
+ * weight, and no node accepts it.
  */
 export function previewOf(ringed: RingedTransaction, keys: WalletKeys, random: RandomSource): Preview {
   const standIn = { ...keys, spendSecret: randomScalar(random) };
@@ -28,7 +30,7 @@ export function previewOf(ringed: RingedTransaction, keys: WalletKeys, random: R
 }
 
 /**
- * Construction data for the signer, which makes its own transaction keys: the payment id is readable in it.
+ * Construction data for the signer, which generates its own transaction keys: the payment id is decrypted in it.
  * Source: wallet2.cpp `get_construction_data_with_decrypted_short_payment_id`.
  */
 export function forSigner({ constructionData, destinations, txKey }: PendingTransaction): ConstructionData {

@@ -1,6 +1,6 @@
 /**
- * What a view-only wallet and the wallet with the spend key exchange, readable and writable by holders of the
- * view key alone: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
+ * Data that a view-only wallet and the wallet with the spend key exchange; only holders of the view key can read and
+ * write it: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
  */
 import { chacha20, checkSignature, keccak256, signMessageHash } from "@anulo/crypto";
 import { concatBytes, equalBytes } from "@anulo/protocol";
@@ -10,13 +10,13 @@ import type { WalletKeys } from "../state.ts";
 const IV_BYTES = 8;
 const SIGNATURE_BYTES = 64;
 
-/** What seals: a wallet's view key, hashed in as many rounds as on the other side. */
+/** The key for encryption: a wallet's view key, hashed in as many rounds as on the other side. */
 export type Sealer = {
   readonly keys: Pick<WalletKeys, "viewSecret" | "viewPublic">;
   readonly runtime: Pick<Runtime, "threads" | "random" | "kdfRounds">;
 };
 
-/** The kind of what is sealed: its first bytes, the version last. */
+/** The kind of the encrypted data: its first bytes, the version last. */
 export type Magic = Uint8Array;
 
 /** Magic of a text followed by a version byte. */
@@ -24,7 +24,7 @@ export function magicOf(text: string, version: number): Magic {
   return concatBytes(new TextEncoder().encode(text), Uint8Array.of(version));
 }
 
-/** 32 bytes, wiped by the caller. About 40 ms a round. */
+/** 32 bytes, which the caller wipes. About 40 ms per round. */
 async function sealingKey({ keys, runtime: { threads, kdfRounds = 1 } }: Sealer): Promise<Uint8Array> {
   return await threads.run("slowHash", { bytes: keys.viewSecret, rounds: kdfRounds });
 }
@@ -43,12 +43,12 @@ export async function seal(magic: Magic, plain: Uint8Array, sealer: Sealer): Pro
   }
 }
 
-/** Whether bytes claim to be of this kind. */
+/** Whether bytes begin like this kind. */
 export function hasMagic(magic: Magic, sealed: Uint8Array): boolean {
   return equalBytes(sealed.subarray(0, magic.length), magic);
 }
 
-/** What was sealed; undefined for another kind, another wallet's, and anything changed on the way. */
+/** Decrypts data; undefined for another kind, for data of another wallet, and for data that was changed. */
 export async function unseal(
   magic: Magic,
   sealed: Uint8Array,

@@ -1,5 +1,5 @@
 /**
- * The two sets of transactions that travel between a view-only wallet and the one that signs.
+ * The two sets of transactions that a view-only wallet and the signing wallet exchange.
  * Source: wallet2.h `unsigned_tx_set`, `signed_tx_set`; wallet2.cpp `dump_tx_to_str`, `sign_tx_dump_to_str`.
  */
 import {
@@ -56,7 +56,7 @@ export function sealSet<T>({ magic, codec }: Kind<T>, set: T, sealer: Sealer): P
   return seal(magic, encode(codec, set), sealer);
 }
 
-/** Undefined for what isn't such a set of this wallet. */
+/** Undefined for data that is not such a set of this wallet. */
 export async function unsealSet<T>(
   { magic, codec }: Kind<T>,
   sealed: Uint8Array,

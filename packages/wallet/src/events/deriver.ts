@@ -1,6 +1,6 @@
 /**
- * Events of a wallet, from its ledger before and after each change. They follow from these alone, so that the same
- * changes give the same events when they are read again; each change costs what it touches.
+ * Derives the events of a wallet from its ledger before and after each change. They depend on nothing else, so the same
+ * changes yield the same events when they are read again; the cost of a change depends only on what it touches.
  */
 import { type MaybePromise, runSliced, whenReady } from "@anulo/limits";
 import { toHex } from "@anulo/protocol";
@@ -14,7 +14,7 @@ import { type Settling, Unsettled } from "./settling.ts";
 import { idsOf, isForgetting, learntBy, undoneFrom } from "./touched-by.ts";
 import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
 
-/** Confirmations of a payment that are told, beside the first. */
+/** Numbers of confirmations that are reported, beside the first. */
 const USUAL_CONFIRMATIONS: readonly number[] = [10];
 
 type Followed = Settling & {
@@ -22,15 +22,15 @@ type Followed = Settling & {
   readonly item: IncomingPayment | OutgoingPayment;
 };
 
-/** What was told before blocks are scanned again. */
+/** A payment that was reported before blocks are scanned again. */
 type Known = { readonly payment: IncomingPayment; isFound: boolean };
 
 /** The ledger before a change, as far as the change may touch it. */
 type Before = {
   readonly height: number;
-  /** Payments that the change leaves where they are: what it finds comes after them. */
+  /** Number of payments that the change leaves in place: those it finds come after them. */
   readonly incoming: number;
-  /** What was told of payments that it takes away, or learns more of. */
+  /** Reported payments that the change removes, or completes. */
   readonly undone: readonly IncomingPayment[];
   readonly undoneTransfers: readonly OutgoingPayment[];
   readonly stages: ReadonlyMap<
@@ -48,13 +48,16 @@ export class EventDeriver {
   readonly #unsettled = new Unsettled<Followed>();
   /** Payments of the pool's list that are in blocks by now. */
   readonly #mined = new Set<string>();
-  /** Payments that have left the pool: a scan to the tip has to show whether a block has them. */
+  /** Payments that have left the pool: only a scan to the tip shows whether a block contains them. */
   readonly #gone = new Map<string, IncomingPayment>();
   readonly #known = new Map<string, Known>();
   readonly #knownTransfers = new Map<string, TransferStage>();
-  /** Idempotency keys of calls by the transactions they made. */
+  /** Idempotency keys of calls by the transactions that these created. */
   readonly #keys = new Map<string, string>();
-  /** Blocks are scanned again, and what was told of them is not known: nothing is told of them. */
+  /**
+   * True while blocks are scanned again and it is not known what was reported of them: nothing is reported of them
+   * then.
+   */
   #isBlind: boolean;
 
   private constructor(ledger: Ledger, confirmations: readonly number[]) {
@@ -63,7 +66,7 @@ export class EventDeriver {
     this.#isBlind = ledger.state.rescanTo > ledger.state.height;
   }
 
-  /** Walks what the ledger holds once, in slices: it must not change meanwhile. */
+  /** Reads the ledger's items once, in slices; the ledger must not change meanwhile. */
   static of(ledger: Ledger, confirmations = USUAL_CONFIRMATIONS): MaybePromise<EventDeriver> {
     const deriver = new EventDeriver(ledger, confirmations);
     return whenReady(runSliced(deriver.#survey()), () => deriver);
@@ -90,17 +93,20 @@ export class EventDeriver {
     }
   }
 
-  /** The next time, in seconds since 1970, that something is locked until. */
+  /** The next unlock time (seconds since 1970) of an item that is locked until a time. */
   get nextTime(): bigint | undefined {
     return this.#unsettled.nextTime(this.#ledger.state.passedSeconds);
   }
 
-  /** Whether a scan to the tip is to be told of by a look at the pool (`isScanned`), even if the pool is the same. */
+  /**
+   * Whether the next scan of the pool must report the end of a scan to the tip (`isScanned`), even if the pool is
+   * unchanged.
+   */
   get waitsForScan(): boolean {
     return this.#gone.size > 0;
   }
 
-  /** Has the change applied; answers what it means. */
+  /** Applies the change; returns the events that it causes. */
   observe(change: WalletChange, apply: () => void): WalletEvent[] {
     const before = this.#before(change);
     if (isForgetting(change)) this.#remember(before, change.kind === "reset");
@@ -113,7 +119,7 @@ export class EventDeriver {
     return { network, height, seconds: passedSeconds };
   }
 
-  /** Nothing more is told of what is so deep and not locked. */
+  /** Whether an item is so deep, and not locked, that no further event follows. */
   #isOver({ height, unlockTime }: { height: number; unlockTime: bigint }, { height: tip }: Now): boolean {
     const most = Math.max(DEEP, this.#confirmations.at(-1) ?? 0);
     return height + most <= tip && unlockTime <= BigInt(tip);
@@ -138,7 +144,7 @@ export class EventDeriver {
     return {
       height: state.height,
       incoming: state.incoming.length - taken.length,
-      // Of change that was known as such nothing was told.
+      // Change that was recognised as such was not reported.
       undone: taken.filter((payment) => !this.#isOwnChange(payment)),
       undoneTransfers: undoneTransfers.map((payment) => ({ ...payment })),
       stages: new Map(ids.map((id) => [id, this.#stageBefore(id)])),
@@ -158,7 +164,7 @@ export class EventDeriver {
     };
   }
 
-  /** What was told of blocks that are to be scanned again. */
+  /** Remembers what was reported of blocks that are scanned again. */
   #remember({ undone, undoneTransfers, pool, stages }: Before, isReset: boolean): void {
     for (const payment of [undone, pool].flat()) {
       const key = paymentKey(payment);
@@ -201,7 +207,7 @@ export class EventDeriver {
     yield* this.#tellStages(before);
     const pooled = new Set(state.pool.map(paymentKey));
     const found = state.incoming.slice(before.incoming);
-    // Of what is learnt some stays a payment.
+    // Some of the transactions that are completed remain payments.
     const stays = new Set(change.kind === "keyImages" ? before.undone.map(paymentKey) : []);
     for (const payment of found)
       if (!stays.has(paymentKey(payment))) yield* this.#found(payment, pooled, before);
@@ -264,7 +270,7 @@ export class EventDeriver {
     yield* this.#followFrom(this.#followedPayment(payment), wasInBlock ? rescanTo : 0);
   }
 
-  /** A wallet that can't see what is spent still knows what it sent. */
+  /** Whether a payment is our own change: a wallet that can't see spends still knows which transactions it sent. */
   #isOwnChange({ txHash, subaddress }: IncomingPayment): boolean {
     const own = this.#ledger.state.outgoing.get(toHex(txHash));
     return own !== undefined && own.account === subaddress.major;
@@ -306,7 +312,7 @@ export class EventDeriver {
     if (outcome === undefined) yield { type: "transfer_planned", method, idempotency_key: key };
   }
 
-  /** Keys that were made up here name nothing that a caller knows. */
+  /** Generated keys are skipped: no caller knows them. */
   #noteIntent({ key, asked, outcome }: Intent): void {
     if (asked.length === 0 || outcome === undefined || outcome.kind === "refused") return;
     const { outgoing, height } = this.#ledger.state;
@@ -327,7 +333,7 @@ export class EventDeriver {
     this.#unsettled.add(keyOf(told), told, this.#ledger.state.height, known);
   }
 
-  /** Follows something that is in a block, all that was true at `knownTo` blocks being told. */
+  /** Follows an item that is in a block; everything that was true at `knownTo` blocks has been reported. */
   *#followFrom(told: Followed, knownTo: number): Generator<WalletEvent> {
     this.#follow(told, knownTo === 0 ? undefined : this.#now(knownTo));
     for (const step of this.#unsettled.stepsOf(keyOf(told), this.#now()))
@@ -361,14 +367,14 @@ export class EventDeriver {
     return { isPayment: true, item, marks: this.#confirmations, tellsUnlock: true };
   }
 
-  /** What was told and is not found again, once all is scanned that was. */
+  /** Events for what was reported and was not found again, once the rescan has reached its former height. */
   *#endRescan({ rescanTo }: Before): Generator<WalletEvent> {
     const { state } = this.#ledger;
     if (rescanTo === 0 || state.rescanTo > 0) return;
     this.#isBlind = false;
     this.#knownTransfers.clear();
     for (const [key, { payment, isFound }] of this.#known) {
-      if (payment.height === 0) continue; // until the next look at the pool
+      if (payment.height === 0) continue; // until the next scan of the pool
       this.#known.delete(key);
       if (!isFound && payment.height >= state.settings.refreshFromHeight)
         yield paymentEvent("payment_undone", payment, { reason: "rescan" });
@@ -379,7 +385,7 @@ export class EventDeriver {
 const keyOf = ({ isPayment, item }: Followed): string =>
   isPayment ? paymentKey(item as IncomingPayment) : toHex(item.txHash);
 
-/** Its change can be spent; no reorganisation undoes it. */
+/** A transaction is followed until its change can be spent and no reorganisation undoes it. */
 const followedTransfer = (item: OutgoingPayment): Followed => ({
   isPayment: false,
   item,

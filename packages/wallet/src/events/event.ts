@@ -1,13 +1,16 @@
-/** What a wallet's changes mean to whoever waits for payments, as events. Documented in docs/wallet-events.md. */
+/**
+ * The meaning of a wallet's changes for programs that wait for payments, as events. Documented in
+ * docs/wallet-events.md.
+ */
 import { toHex } from "@anulo/protocol";
 import type { IncomingPayment, OutgoingPayment } from "../state.ts";
 
 type Field = string | number | bigint | boolean | readonly number[] | { readonly [name: string]: number };
 
-/** An event before it has a number: its type and what it is about. Never a secret. */
+/** An event before it has a number: its type and its data. Never a secret. */
 export type WalletEvent = { readonly type: WalletEventType; readonly [field: string]: Field };
 
-/** Types of events that follow from changes of a wallet. */
+/** Types of events that are derived from changes of a wallet. */
 export const walletEventTypes = [
   "payment_in_pool",
   "payment_double_spent",
@@ -32,14 +35,14 @@ export const walletEventTypes = [
 
 export type WalletEventType = (typeof walletEventTypes)[number];
 
-/** Why a payment that was in a block is none any more. */
+/** Why a payment that was in a block is in none any more. */
 export type UndoneReason = "reorganisation" | "own_change" | "rescan";
 
-/** What tells payments apart: one transaction pays one address once. */
+/** The key of a payment: one transaction pays one address once. */
 export const paymentKey = ({ txHash, subaddress }: Pick<IncomingPayment, "txHash" | "subaddress">): string =>
   `${toHex(txHash)}/${subaddress.major}/${subaddress.minor}`;
 
-/** An event about money that comes in. */
+/** An event about an incoming payment. */
 export function paymentEvent(
   type: WalletEventType,
   payment: IncomingPayment,
@@ -65,7 +68,7 @@ function paymentIdText(paymentId: Uint8Array): string {
   return toHex(paymentId.subarray(8).some((byte) => byte !== 0) ? paymentId : paymentId.subarray(0, 8));
 }
 
-/** An event about a transaction that spends; `key`: the idempotency key of the call that made it. */
+/** An event about a transaction that spends; `key`: the idempotency key of the call that created it. */
 export function transferEvent(
   type: WalletEventType,
   { txHash, account, subaddressIndices, amountIn, amountOut, change, height }: OutgoingPayment,

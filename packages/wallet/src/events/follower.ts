@@ -1,4 +1,4 @@
-/** Brings what a wallet's changes mean into an event log, each change once and in order. */
+/** Writes the events of a wallet's changes to an event log, each change once and in order. */
 import { createHash } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
@@ -7,9 +7,9 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { EventDeriver } from "./deriver.ts";
 import type { WalletEvent } from "./event.ts";
 
-/** Where events of wallets are kept; what is at or below a source's cursor is not kept again. */
+/** Stores events of wallets; events at or below a source's cursor are not stored again. */
 export interface EventSink {
-  /** Number of the last change of a source (16 bytes) that is kept; undefined for a source never seen. */
+  /** Number of the last stored change of a source (16 bytes); undefined for an unknown source. */
   cursorOf(source: Uint8Array): Promise<number | undefined>;
   append(entry: {
     readonly source: Uint8Array;
@@ -23,40 +23,43 @@ export type FollowerOptions = {
   readonly sink: EventSink;
   /** Name of the wallet in its events. */
   readonly wallet: string;
-  /** That many random bytes. */
+  /** Returns `count` random bytes. */
   readonly random: (count: number) => Uint8Array;
-  /** Told that events can't be kept, once until they can again. */
+  /** Called when events can't be stored, once until they can be stored again. */
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds between two tries to keep what could not be kept. */
+  /** Milliseconds between two attempts to store events. */
   readonly retryMs?: number;
 };
 
-/** What a change means, to be kept once the change is durable. */
+/** The events of a change, to be stored once the change is durable. */
 type Entry = {
   readonly source: Uint8Array;
   readonly change: number;
   readonly events: readonly WalletEvent[];
 };
 
-/** A source is as many random bytes, and as many that depend on them and on the wallet's name. */
+/** A source consists of this many random bytes, and as many that depend on them and on the wallet's name. */
 const RANDOM_BYTES = 8;
 const RETRY_MS = 5000;
-/** Events that may wait: beyond, changes wait for the log; where it can't be written, the rest is left in the journal. */
+/**
+ * Maximum number of events that wait: beyond it, changes wait for the log; if the log can't be written, the rest stays
+ * in the journal.
+ */
 const MAX_WAITING = 10_000;
 
 export class Follower {
   readonly #options: FollowerOptions;
   #ledger: Ledger | undefined;
   #deriver: EventDeriver | undefined;
-  /** False where the log does not know what came before: nothing is told until a new source begins. */
+  /** False if the log does not have the earlier events: nothing is reported until a new source begins. */
   #isTelling = false;
-  /** The log could not be read when the wallet was opened, or not be written for too long. */
+  /** True if the log could not be read when the wallet was opened, or not be written for too long. */
   #isLost = false;
   #isFailing = false;
   #isClosed = false;
   #cursor: number | undefined;
   #source: Uint8Array = new Uint8Array(0);
-  /** The last change whose events were given to the log, or that meant nothing. */
+  /** The last change whose events were passed to the log, or that caused none. */
   #last: Entry | undefined;
   readonly #waiting: Entry[] = [];
   #waitingEvents = 0;
@@ -67,7 +70,7 @@ export class Follower {
     this.#options = options;
   }
 
-  /** Begins with a ledger as it is on disk; its later changes are to be given to `observe`. */
+  /** Starts with a ledger as it is on disk; later changes have to be passed to `observe`. */
   async begin(ledger: Ledger): Promise<void> {
     const { eventSource, changeCount } = ledger.state;
     this.#ledger = ledger;
@@ -77,14 +80,14 @@ export class Follower {
     this.#isTelling = this.#cursor !== undefined && this.#cursor >= changeCount;
   }
 
-  /** Has a change applied that is on disk already, and keeps what it means. */
+  /** Applies a change that is on disk already, and stores its events. */
   async replay(change: WalletChange, apply: () => void): Promise<void> {
     const entry = this.observe(change, apply);
     if (change.kind === "eventSource") await this.#lookUp();
     await this.keepSoon(entry);
   }
 
-  /** Keeps what a durable change means, and waits where the log has much to write. */
+  /** Stores the events of a durable change, and waits if the log has much to write. */
   async keepSoon(entry: Entry | undefined): Promise<void> {
     this.keep(entry);
     await this.room();
@@ -100,26 +103,32 @@ export class Follower {
     }
   }
 
-  /** The source to begin with where the log lacks what came before; undefined where it goes on. Once all is read. */
+  /**
+   * The source to start with if the log lacks earlier events; undefined if the source continues. To be called once all
+   * changes are read.
+   */
   get newSource(): Uint8Array | undefined {
     const count = this.#ledger?.state.changeCount ?? 0;
-    // A log that is ahead has seen a later copy of this wallet's files.
+    // A log that is ahead has received events of a later copy of this wallet's files.
     const goesOn = this.#isLost || (this.#isTelling && (this.#cursor ?? 0) <= count);
     return goesOn ? undefined : this.#sourceOf(this.#options.random(RANDOM_BYTES));
   }
 
-  /** The change to be made where money is locked until a time that has passed by `seconds` (since 1970). */
+  /** The change to be applied if an item's unlock time has passed by `seconds` (since 1970); otherwise undefined. */
   timePassed(seconds: number): WalletChange | undefined {
     const next = this.#isLost ? undefined : this.#deriver?.nextTime;
     return next !== undefined && next <= BigInt(seconds) ? { kind: "time", seconds } : undefined;
   }
 
-  /** Whether the end of a scan to the tip is to be noted with the pool (`isScanned`): until then the journal tells why. */
+  /**
+   * Whether the end of a scan to the tip has to be recorded with the pool (`isScanned`): until then the journal is
+   * needed.
+   */
   get waitsForScan(): boolean {
     return !this.#isLost && this.#deriver?.waitsForScan === true;
   }
 
-  /** Has a change applied; what it means is to be given to `keep` once the change is durable. */
+  /** Applies a change; the returned entry has to be passed to `keep` once the change is durable. */
   observe(change: WalletChange, apply: () => void): Entry | undefined {
     if (this.#deriver === undefined || this.#ledger === undefined) {
       apply();
@@ -136,7 +145,7 @@ export class Follower {
     return { source: this.#source, change: state.changeCount, events };
   }
 
-  /** Keeps what a durable change means, in the order of the changes. */
+  /** Stores the events of a durable change, in the order of the changes. */
   keep(entry: Entry | undefined): void {
     if (entry === undefined || this.#isLost) return;
     this.#last = entry;
@@ -144,16 +153,16 @@ export class Follower {
     this.#waiting.push(entry);
     this.#waitingEvents += entry.events.length;
     this.#draining ??= this.#drain();
-    // All of it is in the journal, from which it is told when the wallet is opened again.
+    // All changes are in the journal, from which their events are derived when the wallet is opened again.
     if (this.#isFailing && this.#waitingEvents > MAX_WAITING) this.#giveUp();
   }
 
-  /** Waits while the log has much to write; not while it can't. */
+  /** Waits while the log has much to write; does not wait if it can't be written. */
   async room(): Promise<void> {
     while (this.#waitingEvents > MAX_WAITING && !this.#isFailing && !this.#isLost) await this.#news();
   }
 
-  /** Whether the log has all that was given, and says so: the journal is needed no more. */
+  /** Whether the log has confirmed all events, so that the journal is no longer needed. */
   async settled(): Promise<boolean> {
     await this.#tried();
     if (this.#isLost || this.#waiting.length > 0) return false;
@@ -169,19 +178,19 @@ export class Follower {
     }
   }
 
-  /** Gives the log what waits, unless it can't be written. */
+  /** Writes the waiting events to the log, unless it can't be written. */
   async close(): Promise<void> {
     await this.settled();
     this.#isClosed = true;
     this.#wake();
   }
 
-  /** Settles once nothing waits, or it was tried in vain. */
+  /** Resolves once nothing waits, or writing has failed. */
   async #tried(): Promise<void> {
     while (this.#draining !== undefined && !this.#isFailing) await this.#news();
   }
 
-  /** Settles when the log has taken something, or can't. */
+  /** Resolves when the log has stored something, or has failed. */
   async #news(): Promise<void> {
     await new Promise<void>((wake) => this.#woken.add(wake));
   }
@@ -222,19 +231,22 @@ export class Follower {
     this.#wake();
   }
 
-  /** A name of its own for what is told from now on. */
+  /** A source id for the events from now on. */
   #sourceOf(random: Uint8Array): Uint8Array {
     const hash = createHash("sha256").update(random).update(this.#options.wallet).digest();
     return Uint8Array.from([...random, ...hash.subarray(0, RANDOM_BYTES)]);
   }
 
-  /** A copy of the files under another name is another source. */
+  /** Whether a source belongs to these files: a copy of them under another name is another source. */
   #isOwn(source: Uint8Array): boolean {
     return equalBytes(source, this.#sourceOf(source.subarray(0, RANDOM_BYTES)));
   }
 }
 
-/** Moves a ledger by a change; what it means is to be given to the follower, if there is one, once it is durable. */
+/**
+ * Applies a change to a ledger; the result has to be passed to the follower, if there is one, once the change is
+ * durable.
+ */
 export function applyTold(
   ledger: Ledger,
   change: WalletChange,

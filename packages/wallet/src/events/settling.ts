@@ -1,20 +1,20 @@
-/** Money in blocks until nothing more is to be said of it: each block costs only what is due at its height. */
+/** Items in blocks until no further event about them can follow: each block costs only what is due at its height. */
 import { isUnlocked, type Now, SPENDABLE_AGE, waitsForTime } from "../unlock.ts";
 
-/** Money in a block. */
+/** An item in a block. */
 export type Settling = {
   readonly item: { readonly height: number; readonly unlockTime: bigint };
-  /** Numbers of confirmations that are told, ascending. */
+  /** Numbers of confirmations that are reported, ascending. */
   readonly marks: readonly number[];
   readonly tellsUnlock: boolean;
 };
 
-/** What has become true of it. */
+/** What has become true of an item. */
 export type Step =
   | { readonly what: "confirmed"; readonly confirmations: number }
   | { readonly what: "unlocked" };
 
-/** An unlock height no chain reaches is never looked at. */
+/** Maximum unlock height that is followed: no chain reaches higher ones. */
 const HIGHEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 type Entry<T extends Settling> = { readonly followed: T; marks: number; isUnlocked: boolean };
@@ -26,8 +26,8 @@ export class Unsettled<T extends Settling> {
   #nextTime: bigint | undefined;
 
   /**
-   * Follows something from `height` blocks on; what was so at `known` already is not told again. What has become true
-   * by that height is to be asked for (`stepsOf`).
+   * Follows an item from `height` blocks on; what was true at `known` is not reported again. What has become true by
+   * that height is returned by `stepsOf`.
    */
   add(key: string, followed: T, height: number, known?: Now): void {
     const { item, marks, tellsUnlock } = followed;
@@ -53,7 +53,7 @@ export class Unsettled<T extends Settling> {
     if (this.#timed.delete(key)) this.#nextTime = undefined;
   }
 
-  /** What has become true of one of them. */
+  /** The steps that have become true of one item. */
   stepsOf(key: string, now: Now): Step[] {
     const entry = this.#entries.get(key);
     if (entry === undefined) return [];
@@ -71,7 +71,7 @@ export class Unsettled<T extends Settling> {
     return steps.sort((a, b) => a.at - b.at).map(({ step }) => step);
   }
 
-  /** What is due at heights above `from`, up to that of `now`, lowest first. */
+  /** The steps that are due at heights above `from`, up to that of `now`, lowest first. */
   *dueSince(from: number, now: Now): Generator<{ readonly told: T; readonly step: Step }> {
     for (const height of this.#heights(from, now.height)) {
       const keys = this.#due.get(height) ?? [];
@@ -80,12 +80,12 @@ export class Unsettled<T extends Settling> {
     }
   }
 
-  /** What a time that has passed brings. */
+  /** The steps that are due because an unlock time has passed. */
   *dueByTime(now: Now): Generator<{ readonly told: T; readonly step: Step }> {
     yield* this.#stepsOfAll([...this.#timed], now);
   }
 
-  /** The next unlock time, in seconds since 1970, that something waits for after `seconds`. */
+  /** The next unlock time, in seconds since 1970, of an item after `seconds`. */
   nextTime(seconds: number): bigint | undefined {
     if (this.#nextTime !== undefined && this.#nextTime > BigInt(seconds)) return this.#nextTime;
     this.#nextTime = undefined;

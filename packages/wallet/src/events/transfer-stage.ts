@@ -1,4 +1,4 @@
-/** How far a transaction of ours has come, as events tell it. */
+/** How far one of our transactions has come, as events report it. */
 import type { OutgoingPayment } from "../state.ts";
 import type { WalletEventType } from "./event.ts";
 
@@ -16,11 +16,11 @@ export function stageOf(payment: OutgoingPayment | undefined): TransferStage {
   if (payment === undefined) return "none";
   if (payment.state === "confirmed") return "mined";
   if (payment.state !== "pending") return payment.state;
-  // What was not made here is known because the pool has shown it.
+  // A transaction not created here is known because it was seen in the pool.
   return payment.isSeen === true || payment.blob === undefined ? "seen" : "sent";
 }
 
-/** What is told when a transaction comes to a stage. */
+/** The event that reports that a transaction has reached a stage. */
 const told: Readonly<Record<TransferStage, WalletEventType | undefined>> = {
   none: "transfer_failed",
   forgotten: undefined,
@@ -32,7 +32,7 @@ const told: Readonly<Record<TransferStage, WalletEventType | undefined>> = {
   mined: "transfer_mined",
 };
 
-/** Undefined where nothing is news. */
+/** Undefined if there is nothing to report. */
 export function newsOf(before: TransferStage, after: TransferStage): WalletEventType | undefined {
   return before === after ? undefined : told[after];
 }

@@ -7,18 +7,18 @@ import { makeFile, replaceFile } from "./replace-file.ts";
 import { takeLock } from "./wallet-lock.ts";
 
 export type AccessFolder = {
-  /** The tokens as they were kept; undefined where none ever were. */
+  /** The tokens as they were stored; undefined if none were ever stored. */
   readonly tokens: string | undefined;
-  /** What tokens have spent, a line each. */
+  /** What tokens have spent, one record per line. */
   readonly spent: LineFile;
-  /** Keeps the tokens durably. */
+  /** Stores the tokens durably. */
   keepTokens(text: string): Promise<void>;
   close(): Promise<void>;
 };
 
 const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `Tokens can't be kept: ${why}`);
 
-/** Opens the folder, or makes it. Throws `WalletRefusal`, also where another service has it open. */
+/** Opens the folder, or creates it. Throws `WalletRefusal`, also if another service has it open. */
 export async function openAccessFolder(path: string): Promise<AccessFolder> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -53,7 +53,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a token where only its owner can read it. Throws `WalletRefusal`, also where the file is there. */
+/** Writes a token to a file that only its owner can read. Throws `WalletRefusal`, also if the file exists. */
 export async function writeTokenFile(path: string, token: string): Promise<void> {
   try {
     await makeFile(path, `${token}\n`);

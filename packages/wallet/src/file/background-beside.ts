@@ -1,7 +1,7 @@
 /**
  * The background wallet beside a wallet, `<name>.background`: it opens with a password of its own, has no spend secret,
- * and scans for the other while that is closed. Its files are written whenever that closes, and what it has found is
- * taken back when that opens.
+ * and scans for the main wallet while that is closed. Its files are written whenever the main wallet closes, and what
+ * it has found is imported when the main wallet opens.
  */
 import { rm } from "node:fs/promises";
 import type { Json, Logger } from "@anulo/rpc";
@@ -27,13 +27,16 @@ export type SyncType = (typeof syncTypes)[number];
 
 const KEY_SETTING = "custom_background_key";
 
-/** What a keys file says; off for anything else. */
+/** The type in a keys file; "off" for any unknown value. */
 export function syncTypeOf(settings: ReadonlyMap<string, Json>): SyncType {
   const number = settings.get("background_sync_type");
   return syncTypes[typeof number === "number" ? number : 0] ?? "off";
 }
 
-/** The settings of a keys file with this type, and for a password of its own the key (32 bytes) that comes of it. */
+/**
+ * The settings of a keys file with this type and, if the background wallet has its own password, the key (32 bytes)
+ * derived from it.
+ */
 export function withSyncType(
   settings: ReadonlyMap<string, Json>,
   type: SyncType,
@@ -45,17 +48,17 @@ export function withSyncType(
   return changed;
 }
 
-/** The key of the background wallet's keys file, to be wiped; undefined where the settings have none. */
+/** The key of the background wallet's keys file, which the caller wipes; undefined if the settings have none. */
 export function backgroundKeyIn(settings: ReadonlyMap<string, Json>): Uint8Array | undefined {
   const text = settings.get(KEY_SETTING);
   if (typeof text !== "string" || text.length !== 32) return undefined;
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** Where the background wallet of a wallet is. */
+/** The paths of a wallet's background wallet. */
 export const backgroundPaths = ({ base }: WalletPaths): WalletPaths => pathsOfFile(`${base}.background`);
 
-/** Keeps other services from the background wallet; gives back what ends that. Throws `WalletRefusal`. */
+/** Locks the background wallet against other services; returns a function that unlocks it. Throws `WalletRefusal`. */
 export async function takeBackgroundLock(paths: WalletPaths): Promise<() => Promise<void>> {
   try {
     return await takeLock(paths.lock);
@@ -74,10 +77,10 @@ export async function removeBackground({ base, keys, store }: WalletPaths): Prom
 }
 
 type Parts = {
-  /** The background wallet's, whose lock is held. */
+  /** Paths of the background wallet, whose lock is held. */
   readonly paths: WalletPaths;
   readonly unlock: () => Promise<void>;
-  /** Of its keys file; copied. */
+  /** Key of its keys file; this class copies it. */
   readonly key: Uint8Array;
   readonly network: NetworkName;
   readonly runtime: Runtime;
@@ -96,12 +99,12 @@ export class BackgroundBeside {
     this.#key = parts.key.slice();
   }
 
-  /** A copy of the key of its keys file, to be wiped. */
+  /** A copy of the key of its keys file, which the caller wipes. */
   get key(): Uint8Array {
     return this.#key.slice();
   }
 
-  /** Has the wallet take over what was found in the background, and makes the files there should be. */
+  /** Imports what was found in the background into the wallet, and writes files that are missing. */
   async join(wallet: Wallet, file: KeysFile): Promise<void> {
     const { base, keys, store } = this.paths;
     const isThere = (await exists(base)) && (await exists(keys)) && (await exists(store));
@@ -145,7 +148,7 @@ export class BackgroundBeside {
     await writeKeysImage(this.paths, await sealUnder(this.#key, file, this.#parts.runtime));
   }
 
-  /** Writes all its files, as copies of the wallet's, which must not change meanwhile. */
+  /** Writes all its files, as copies of the wallet's; the wallet must not change meanwhile. */
   async write(wallet: Wallet, file: KeysFile): Promise<void> {
     await this.writeKeys(file);
     if (networkNumbers[wallet.network] !== networkNumbers.mainnet)
@@ -153,12 +156,12 @@ export class BackgroundBeside {
     await this.#writeState(wallet);
   }
 
-  /** The same of a wallet that is in use. */
+  /** As `write`, for a wallet that is in use. */
   writeFor(wallet: Wallet, file: KeysFile): Promise<void> {
     return wallet.whileUnchanged(() => this.write(wallet, file));
   }
 
-  /** Writes what it knows where the wallet has changed since. */
+  /** Writes its state if the wallet has changed since. */
   async update(wallet: Wallet): Promise<void> {
     if (wallet.changes !== this.#changesWritten) await this.#writeState(wallet);
   }
@@ -202,7 +205,7 @@ export class BackgroundBeside {
     }
   }
 
-  /** Forgets the key and gives the background wallet back. */
+  /** Wipes the key and unlocks the background wallet. */
   async close(): Promise<void> {
     this.#key.fill(0);
     await this.#parts.unlock();

@@ -1,11 +1,11 @@
-/** What a background wallet is given of the wallet it belongs to, and what is taken back from it. Pure. */
+/** What a background wallet receives from its main wallet, and what the main wallet imports from it. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import type { FoundInBackground } from "../actions/background-scan.ts";
 import { createAccount } from "../ledger/ledger.ts";
 import type { OutgoingPayment, ScannedTransaction, ScanSettings, WalletState } from "../state.ts";
 
 /**
- * The state without what its owner alone knows: transaction keys, destinations, notes, labels, what is frozen.
+ * The state without data that only the owner has: transaction keys, destinations, notes, labels, frozen outputs.
  * Source: wallet2.cpp `clear_user_data`.
  */
 export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSettings): WalletState {
@@ -44,8 +44,8 @@ const withoutOwn = (payment: OutgoingPayment): OutgoingPayment => ({
 });
 
 /**
- * What a background wallet has found for a wallet; undefined where that has scanned as far, or from where it stands
- * nobody has, or under other settings. Source: wallet2.cpp `process_background_cache`.
+ * What a background wallet has found for a wallet; undefined if that has scanned as far itself, if the background scan
+ * began above its height, or if its settings differ. Source: wallet2.cpp `process_background_cache`.
  */
 export function foundFor(
   { height, recent }: Readonly<WalletState>,
@@ -66,7 +66,9 @@ export function foundFor(
   return isSame ? { ...state, background } : undefined;
 }
 
-/** Whoever has the background wallet's password can write its files: what comes from them has to be what we write. */
+/**
+ * Whether the state is one that this program writes: anyone with the background wallet's password can write its files.
+ */
 function isWhole({ height, recent, lastBlockReward, background }: Readonly<WalletState>): boolean {
   const { fromHeight, transactions } = background!;
   let last = fromHeight;

@@ -1,4 +1,7 @@
-/** Scanning without the spend secret: turned on and off, begun and ended. Source: wallet2.cpp `setup_background_sync`, `start_background_sync`, `stop_background_sync`. */
+/**
+ * Scanning without the spend secret: how it is turned on and off, started and stopped. Source: wallet2.cpp
+ * `setup_background_sync`, `start_background_sync`, `stop_background_sync`.
+ */
 import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
@@ -37,11 +40,14 @@ function wipeFile({ keys, cacheKey }: ReadKeysFile): void {
 export type SyncSetup = {
   readonly type: SyncType;
   readonly password: string;
-  /** Of the background wallet; heeded where the type says that it has its own. */
+  /** Password of the background wallet; used only if the type requires its own password. */
   readonly backgroundPassword: string;
 };
 
-/** Turns background sync on or off, in the keys file too, and makes the background wallet's files. Throws `WalletRefusal`. */
+/**
+ * Turns background sync on or off, in the keys file too, and writes the background wallet's files. Throws
+ * `WalletRefusal`.
+ */
 export async function setupBackgroundSync(
   opened: OpenWallet,
   { type, password, backgroundPassword }: SyncSetup,
@@ -105,7 +111,7 @@ async function keepType(
   opened.keysImage = image;
 }
 
-/** Deletes the files of a background wallet there may be. Throws `WalletRefusal` where it is open elsewhere. */
+/** Deletes the files of the background wallet, if any. Throws `WalletRefusal` if it is open elsewhere. */
 async function dropBackground({ background }: OpenWallet, main: WalletPaths): Promise<void> {
   const paths = backgroundPaths(main);
   const unlock = background.beside === undefined ? await takeBackgroundLock(paths) : undefined;
@@ -118,12 +124,12 @@ async function dropBackground({ background }: OpenWallet, main: WalletPaths): Pr
   }
 }
 
-/** Has one wallet closed and another opened in its place. */
+/** Closes one wallet and opens another in its place. */
 export type Replace = (open: () => Promise<OpenWallet>) => Promise<void>;
 
 /**
- * Wipes the spend secret and scans on without it. Where the background wallet has a password of its own, and files, that
- * one is opened in the place of this. Throws `WalletRefusal`.
+ * Wipes the spend secret and continues scanning without it. If the background wallet has a password of its own, and
+ * files, it is opened in place of this wallet. Throws `WalletRefusal`.
  */
 export async function startBackgroundSync(
   opened: OpenWallet,
@@ -166,12 +172,12 @@ export async function startBackgroundSync(
 
 export type SyncEnd = {
   readonly password: string;
-  /** From the wallet's seed, wiped by the caller; undefined where none was given. */
+  /** Derived from the wallet's seed; the caller wipes it. Undefined if no seed was sent. */
   readonly spendSecret: Uint8Array | undefined;
 };
 
 /**
- * Takes the spend secret, from the keys file or as it is given, and settles what was found without it. Throws
+ * Restores the spend secret, from the keys file or from the argument, and applies what was found without it. Throws
  * `WalletRefusal`.
  */
 export async function stopBackgroundSync(
@@ -186,7 +192,7 @@ export async function stopBackgroundSync(
   const file = await readWith({ keysImage }, password, options, WRONG_PASSWORD);
   let isKept = false;
   try {
-    // Nothing but the seed holds the key of a wallet in memory.
+    // For a wallet in memory only the seed contains the key.
     const own = paths === undefined ? spendSecret : file.keys.spendSecret;
     const taken = spendSecret ?? own;
     const isOwn = own !== undefined && taken !== undefined && equalBytes(own, taken);

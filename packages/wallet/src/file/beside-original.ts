@@ -1,7 +1,8 @@
 /**
- * The original program's cache beside a wallet's files: what it alone tells is imported, and a new one left behind, so
- * that each program goes on where the other has stopped. Our journal is the authority; no cache is ever replaced
- * before all it says is in it, and one that can't be read is never touched.
+ * The original program's cache beside a wallet's files. Data that only it contains is imported, and a new one is
+ * written when the wallet closes, so that each program continues where the other has stopped. Our journal is
+ * authoritative; a cache is never replaced before all its data is in the journal, and one that can't be read is never
+ * changed.
  */
 import { rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
@@ -24,10 +25,13 @@ import {
 } from "./wallet-files.ts";
 import { writeCache } from "./write-cache.ts";
 
-/** Times a cache is written while another program replaces it. */
+/** Number of attempts to write a cache while another program replaces it. */
 const ATTEMPTS = 3;
 
-/** Whose the cache on disk is: `known` was read or written here last, `foreign` has been written by another since. */
+/**
+ * Which program wrote the cache on disk: `known` was read or written here last, `foreign` was written by another
+ * program since.
+ */
 async function whoseCache(
   paths: WalletPaths,
   { takenOverCache }: Readonly<WalletState>,
@@ -37,7 +41,7 @@ async function whoseCache(
   return id === takenOverCache ? "known" : "foreign";
 }
 
-/** Who learns what a cache says. */
+/** Receives the data of a cache. */
 type Learner = {
   readonly state: Readonly<WalletState>;
   readonly keys: Pick<WalletKeys, "spendPublic" | "spendSecret">;
@@ -46,10 +50,10 @@ type Learner = {
 
 type Options = {
   readonly paths: WalletPaths;
-  /** Opens the cache; copied. */
+  /** Key that decrypts the cache; this class copies it. */
   readonly key: Uint8Array;
   readonly network: NetworkName;
-  /** Whether a cache is left behind. */
+  /** Whether a cache is written when the wallet closes. */
   readonly isWritten: boolean;
   readonly log?: Logger | undefined;
 };
@@ -66,8 +70,8 @@ export class CacheBeside {
   }
 
   /**
-   * Imports what another program has written since the last import. False where that can't be read, which is logged:
-   * nothing is changed then.
+   * Imports what another program has written since the last import. Returns false if that can't be read; this is logged
+   * and nothing is changed.
    */
   async takeOver(learner: Learner): Promise<boolean> {
     const { paths, log } = this.#options;
@@ -98,7 +102,7 @@ export class CacheBeside {
     const kept: Promise<void>[] = [];
     for (const change of takeOver(cache, cacheId(image), taking)) {
       const done = commit(change);
-      done.catch(() => undefined); // heard of below
+      done.catch(() => undefined); // the caller awaits the error below
       kept.push(done);
       await setImmediate();
     }
@@ -109,9 +113,9 @@ export class CacheBeside {
   }
 
   /**
-   * Leaves a cache behind that says what the wallet knows, unless nothing has changed since the last one; where there
-   * is none and the wallet has seen nothing, only if `isAsked`. Throws what the file system does: the wallet itself is
-   * safe in its journal.
+   * Writes a cache with the wallet's current state, unless nothing has changed since the last one; if there is none and
+   * the wallet has scanned nothing, only if `isAsked`. Throws errors of the file system: the wallet itself is safe in
+   * its journal.
    */
   store(wallet: Wallet, { isAsked }: { readonly isAsked: boolean }): Promise<void> {
     return this.#turns.run(() => this.#store(wallet, isAsked));
@@ -120,7 +124,7 @@ export class CacheBeside {
   async #store(wallet: Wallet, isAsked: boolean): Promise<void> {
     const { paths, isWritten, log } = this.#options;
     const { state } = wallet;
-    // It has no place for what is found without the spend secret: the original goes on from before.
+    // The cache has no place for outputs found without the spend secret: the original continues from the state before.
     if (!isWritten || wallet.isBackgroundSyncing) return;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const whose = await whoseCache(paths, state);
@@ -138,7 +142,10 @@ export class CacheBeside {
     log?.warn("the original program's cache was not written: it, or the wallet, has changed meanwhile");
   }
 
-  /** Whether it was written: another program may have done so meanwhile, or a rescan forgotten what was to be written. */
+  /**
+   * Returns whether it was written: another program may have written one meanwhile, or a rescan deleted data to be
+   * written.
+   */
   async #write(wallet: Wallet): Promise<boolean> {
     const { paths } = this.#options;
     const { state, subaddresses, isViewOnly } = wallet;
@@ -156,13 +163,16 @@ export class CacheBeside {
       throw error;
     });
     if (id === undefined) return false;
-    // What came while it was written is not in it.
+    // Changes made while it was written are not in it.
     const since = wallet.changes === changes ? "nothing" : "edits";
     await wallet.commit({ kind: "takenOver", cacheId: id, since });
     return true;
   }
 
-  /** Replaces the keys file by one of another password, and the cache with it: one that doesn't open stays. */
+  /**
+   * Replaces the keys file when the password changes, and the cache with it; a cache that can't be decrypted is not
+   * changed.
+   */
   changePassword(old: ReadKeysFile, sealed: SealedKeysFile): Promise<void> {
     return this.#turns.run(async () => {
       await writeUnderPassword(this.#options.paths, old, sealed);
@@ -170,19 +180,22 @@ export class CacheBeside {
     });
   }
 
-  /** Waits for what is under way and forgets the key. */
+  /** Waits for writes under way and wipes the key. */
   async close(): Promise<void> {
     await this.#turns.whenIdle();
     this.#key.fill(0);
   }
 
-  /** Removes what a crash has left of a cache that was not whole. */
+  /** Removes an incomplete cache that a crash has left. */
   async removeUnfinished(): Promise<void> {
     await rm(this.#options.paths.nextCache, { force: true });
   }
 }
 
-/** Replaces the keys file. The original's cache opens with the keys file's password, so it changes with it; one that doesn't open stays. */
+/**
+ * Replaces the keys file. The original's cache is encrypted with the keys file's password, so it is replaced too; a
+ * cache that can't be decrypted is not changed.
+ */
 export async function writeUnderPassword(
   paths: WalletPaths,
   old: ReadKeysFile,

@@ -1,6 +1,6 @@
 /**
- * What a wallet knows, as the original program's cache: of version 0, which every 0.18 reads, or for a background wallet
- * of version 2.
+ * A wallet's state as the original program's cache: of version 0, which every 0.18 reads, or for a background wallet of
+ * version 2.
  * Source: wallet2.h `transfer_details`, `payment_details`, `confirmed_transfer_details`; wallet2.cpp
  * `process_new_transaction`, `import_outputs`.
  */
@@ -33,16 +33,19 @@ import type {
 import { SOMEBODY } from "../state.ts";
 import type { CachedDestination, CacheToWrite, Items, OriginalCache } from "./original-cache.ts";
 
-/** The attribute in which a cache written here keeps its id, so that one that was made of it is recognised. */
+/** The attribute in which a cache written here stores its id, so that a cache derived from it is recognised. */
 export const LINEAGE = "anulo.cache";
 /** Source: cryptonote_basic/tx_extra.h TX_EXTRA_TAG_PUBKEY. */
 const PUBLIC_KEY_TAG = 1;
 /** Source: wallet2.cpp `import_outputs`. */
 const MAX_OUTPUT_INDEX = 0xffff;
 const NOTHING = new Uint8Array(32);
-/** Copied before other work may run. */
+/** Number of items copied before yielding to the event loop. */
 const ITEMS_AT_ONCE = 10_000;
-/** Source: wallet2.h `unconfirmed_transfer_details::m_state`; what was given up by a rescan still holds its inputs. */
+/**
+ * Source: wallet2.h `unconfirmed_transfer_details::m_state`; payments with state `forgotten` still reserve their
+ * inputs.
+ */
 const stateNumbers: Readonly<Record<Exclude<OutgoingState, "confirmed">, number>> = {
   signed: 0,
   pending: 0,
@@ -55,7 +58,7 @@ const utf8 = new TextEncoder();
 const bytesOf = (text: string): Uint8Array => utf8.encode(text);
 const pair = <K, V>(key: K, value: V) => ({ pairSize: 2, key, value });
 
-/** Values that are made when they are asked for. */
+/** Items that are created when they are iterated. */
 function each<T, R>(list: readonly T[], make: (item: T, index: number) => R): Items<R> {
   return {
     length: list.length,
@@ -65,7 +68,7 @@ function each<T, R>(list: readonly T[], make: (item: T, index: number) => R): It
   };
 }
 
-/** The addresses that are recognised now, by their spend keys; others may be added meanwhile. */
+/** The addresses that are recognised now, by their spend keys; others may be added while the cache is written. */
 function recognised(table: SubaddressTable) {
   const length = table.size;
   return {
@@ -87,21 +90,24 @@ export type CacheOwner = {
   readonly viewPublic: Uint8Array;
   /** Index of every address that is recognised, by hex spend public key. */
   readonly subaddresses: SubaddressTable;
-  /** Of a background wallet that begins at this height, with these settings; left out of other wallets. */
+  /** Of a background wallet that begins at this height, with these settings; undefined for other wallets. */
   readonly background?: BackgroundScan | undefined;
 };
 
-/** Whether the newest blocks scanned are known by their ids, without which the original could not go on from them. */
+/**
+ * Whether the ids of the newest scanned blocks are known; without them the original could not continue from these
+ * blocks.
+ */
 export function knowsChain({ recent: { offset, ids }, height }: Readonly<WalletState>): boolean {
   return offset + ids.length === height && (ids.length > 0 || height === 1);
 }
 
-/** An entry was deleted while the cache was being written, which has to begin anew. */
+/** An entry was deleted while the cache was being written, so writing has to begin again. */
 export class WalletMoved extends Error {
   override name = "WalletMoved";
 }
 
-/** The entries of a map by the keys it has now. */
+/** The entries of a map by its current keys. */
 function entriesOf<K, V, R>(map: ReadonlyMap<K, V>, make: (key: K, value: V) => R): Items<R> {
   return each([...map.keys()], (key) => {
     const value = map.get(key);
@@ -110,7 +116,7 @@ function entriesOf<K, V, R>(map: ReadonlyMap<K, V>, make: (key: K, value: V) => 
   });
 }
 
-/** Copies what is wanted of a list as it is now, with pauses. */
+/** Copies the required parts of the current list, with pauses. */
 async function pick<T, R>(
   items: Iterable<T>,
   choose: (item: T, index: number) => R | undefined,
@@ -126,9 +132,9 @@ async function pick<T, R>(
 }
 
 /**
- * The cache of this moment, under this id. The lists are copied, with pauses, and their items formatted as they are
- * written, so that the wallet may go on: spends in blocks of later heights count as pending. Nonces of multisig
- * wallets, and what other signers exported, are left out: two programs must never use the same one.
+ * The cache of the current state, with this id. The lists are copied, with pauses, and their items formatted when they
+ * are written, so that the wallet remains usable: spends in blocks of later heights count as pending. Nonces of
+ * multisig wallets, and the other signers' exports, are left out: two programs must never use the same nonce.
  */
 export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<CacheToWrite> {
   const { state, spendPublic, viewPublic } = owner;
@@ -180,13 +186,13 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
     transactionsOnDevice: [],
     lastDeviceSync: 0n,
     coldKeyImages: entriesOf(state.coldKeyImages, (key, image) => pair(fromHex(key), image)),
-    // The original makes a new one whenever it opens a wallet that was not told to keep it.
+    // The original generates a new one whenever it opens a wallet that is not set to keep it.
     rpcClientKey: NOTHING,
     ...backgroundOf(owner),
   };
 }
 
-/** What a background wallet's cache has besides, which version 2 of it brought. */
+/** The additional sections of a background wallet's cache, which version 2 introduced. */
 function backgroundOf({ background }: CacheOwner) {
   if (background === undefined) return {};
   const { fromHeight, settings } = background;
@@ -213,7 +219,10 @@ function chainOf({ recent, network }: Readonly<WalletState>) {
   };
 }
 
-/** By height, which the original relies on when blocks are undone; looking at single transactions can break it. */
+/**
+ * Sorted by height, on which the original relies when blocks are undone; scanning single transactions can break this
+ * order.
+ */
 function inChainOrder(outputs: OwnedOutput[]): OwnedOutput[] {
   const isInOrder = outputs.every((output, i) => i === 0 || outputs[i - 1]!.height <= output.height);
   return isInOrder ? outputs : outputs.sort((a, b) => a.height - b.height);
@@ -224,8 +233,8 @@ const canBeWritten = ({ outputIndex }: OwnedOutput): boolean => outputIndex <= M
 type Transfer = OriginalCache["transfers"][number];
 
 /**
- * Of the transaction only what the original needs to spend the output and to show it: the output in its place, the
- * key that made the derivation as the transaction's, and what it spends of ours.
+ * The parts of a transaction that the original needs to spend the output and to show it: the output at its index, the
+ * public key of the derivation as the transaction's, and the inputs that spend our outputs.
  */
 function transferOf({ state, isViewOnly, isMultisig }: CacheOwner): (output: OwnedOutput) => Transfer {
   const { height: until, requestedFrom } = state;
@@ -293,7 +302,7 @@ function poolPaymentOf(payment: PoolPayment) {
   return { version: 0, payment: paymentOf(payment), doubleSpendSeen: payment.doubleSpendSeen ? 1 : 0 };
 }
 
-/** All of it while it may have to be sent again, else what it spends. */
+/** The whole transaction while it may have to be sent again, otherwise its inputs. */
 function prefixOf({ blob, unlockTime, keyImages }: OutgoingPayment): TransactionPrefix {
   if (blob !== undefined) return readTransactionPrefix(blob);
   const inputs = keyImages.map((keyImage): KeyInput => {
@@ -343,7 +352,7 @@ function confirmedOf(payment: OutgoingPayment, network: NetworkName) {
   };
 }
 
-/** Undefined for a text that is no address of the network. */
+/** Undefined for text that is not an address of the network. */
 function parsed(text: string, network: NetworkName): Address | undefined {
   try {
     return parseAddress(text, network);
@@ -353,7 +362,7 @@ function parsed(text: string, network: NetworkName): Address | undefined {
   }
 }
 
-/** With the text the caller gave, which is what the original shows. */
+/** With the caller's text, which the original shows. */
 function destinationOf(
   { address, amount }: OutgoingPayment["destinations"][number],
   network: NetworkName,

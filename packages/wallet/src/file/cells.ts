@@ -1,22 +1,22 @@
-/** Values of any length in the rows of a store, and the rows that a change of them makes. */
+/** Values of any length in the rows of a store, and the rows that a change of them writes. */
 import type { Table, WalletKey, WalletRow, WalletStore } from "@anulo/store";
 import { DamagedJournal } from "./journal.ts";
 import { placesOf, rowKey } from "./ledger-tables.ts";
 
-/** Below the longest value of a row. */
+/** Size (bytes) of one part, below the maximum value of a row. */
 const PART_BYTES = 1024 * 1024;
 
-/** Rows to be written in one step. */
+/** Rows to be written in one transaction. */
 export type RowChange = { readonly puts: WalletRow[]; readonly deletes: WalletKey[] };
 
 const nameOf = (table: Table, places: readonly number[]): string => `${table.number}/${places.join("/")}`;
 
 export class Cells {
   #change: RowChange = { puts: [], deletes: [] };
-  /** Parts of the values that have several. */
+  /** Number of parts of the values that have several. */
   readonly #parts = new Map<string, number>();
 
-  /** Puts a value in its place. */
+  /** Stores a value. */
   put(table: Table, places: readonly number[], value: Uint8Array): void {
     const count = Math.max(1, Math.ceil(value.length / PART_BYTES));
     for (let part = 0; part < count; part++) {
@@ -26,7 +26,7 @@ export class Cells {
     this.#dropParts(table, places, count);
   }
 
-  /** Deletes the value of a place. */
+  /** Deletes a value. */
   delete(table: Table, places: readonly number[]): void {
     this.#change.deletes.push({ table, key: rowKey(places) });
     this.#dropParts(table, places, 1);
@@ -40,14 +40,14 @@ export class Cells {
     else this.#parts.delete(name);
   }
 
-  /** What was put and deleted since it was last taken. */
+  /** Returns the rows put and deleted since the last call. */
   take(): RowChange {
     const change = this.#change;
     this.#change = { puts: [], deletes: [] };
     return change;
   }
 
-  /** The values of a table, in order of their places. Throws `DamagedJournal` where a part is missing. */
+  /** The values of a table, in key order. Throws `DamagedJournal` if a part is missing. */
   async *read(
     store: WalletStore,
     table: Table,
@@ -69,7 +69,7 @@ export class Cells {
   }
 }
 
-/** One value of its parts, no Buffer, which state is compared and copied with. */
+/** Joins the parts of a value, not as a Buffer, since the state is compared and copied as Uint8Array. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const { buffer, byteOffset, length } = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   return new Uint8Array(buffer, byteOffset, length);

@@ -1,4 +1,4 @@
-/** Changes what the files of an open wallet say of it: its password, its settings, its keys. */
+/** Changes in the files of an open wallet: its password, its settings, its keys. */
 import { equalBytes } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
@@ -14,7 +14,7 @@ import { locksOf } from "./take-locks.ts";
 import { keysOptions, readWith } from "./unlock-keys.ts";
 import { putCacheAside, writeKeysImage } from "./wallet-files.ts";
 
-/** Seals the keys file with another password. Throws a refusal when the old one is wrong. */
+/** Encrypts the keys file with another password. Throws `WalletRefusal` if the old one is wrong. */
 export async function changePassword(
   opened: OpenWallet,
   passwords: { readonly old: string; readonly new: string },
@@ -40,8 +40,8 @@ export async function changePassword(
 }
 
 /**
- * Changes settings in the keys file, which are made once the password is found right; of a wallet without files
- * nobody asks one. Throws a refusal when it is wrong, and what making the settings throws.
+ * Changes settings in the keys file, which are computed once the password is verified; a wallet without files requires
+ * no password. Throws `WalletRefusal` if it is wrong, and errors of computing the settings.
  */
 export async function changeSettings(
   opened: OpenWallet,
@@ -66,14 +66,14 @@ export async function changeSettings(
 }
 
 /**
- * Gives a closed wallet other keys, in the same files, and opens it again. What it knew is forgotten when its
- * address changes, but for its attributes. Throws a refusal, before anything is written, when the password is wrong.
+ * Gives a closed wallet other keys, in the same files, and opens it again. If its address changes, its state is
+ * deleted, except its attributes. Throws `WalletRefusal`, before anything is written, if the password is wrong.
  */
 export async function changeKeys(
   opened: OpenWallet,
   change: {
     readonly password: string;
-    /** Of their own, since those of the open wallet are wiped. */
+    /** A copy, since those of the open wallet are wiped. */
     readonly keys: WalletKeys;
     readonly settings: readonly (readonly [string, Json])[];
     readonly close: () => Promise<void>;
@@ -111,7 +111,7 @@ export async function changeKeys(
   }
 }
 
-/** Makes the ledger of a wallet whose keys file comes next. */
+/** Creates the ledger of a wallet whose keys file will be replaced next. */
 async function prepareNext(
   { paths, keys, cacheKey }: Pick<StoredWallet, "paths" | "keys" | "cacheKey">,
   ledger: Ledger,

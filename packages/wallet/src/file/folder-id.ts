@@ -1,4 +1,4 @@
-/** A folder's own name, by which processes know that they have the same one. */
+/** The id of a folder, by which processes recognise that they use the same one. */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,9 @@ import { syncDirectory } from "./journal.ts";
 const ID_BYTES = 16;
 const FILE = "folder";
 
-/** The id in a folder, 16 random bytes, made where it is missing; processes that make it at once get the same. */
+/**
+ * The id in a folder, 16 random bytes, created if missing; processes that create it at the same time get the same id.
+ */
 export async function folderId(folder: string): Promise<Uint8Array> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, FILE);

@@ -1,17 +1,18 @@
 /**
- * An encrypted file that only grows: records of bytes, each sealed on its own and on disk before `append` answers.
+ * An encrypted append-only file: records of bytes, each encrypted separately and on disk before `append` resolves.
  *
- *   magic (8) · salt (32) · mark (12) · record …       record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag (16)
+ * magic (8) · salt (32) · mark (12) · record … record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag
+ * (16)
  *
- * Each file begins with a key of its own, made of the owner's secret and the salt; whoever opens it and writes goes on
- * under another, made of the key before and a salt that stands between the records, so that no key and nonce are used
- * twice where a copy of the file from before is put back and written on. The nonce is the record's number, so a record
- * can't be moved, repeated or left out. The mark (bytes, 8, and their CRC-32) says how much of the file is surely on
- * disk: all of it when the file is closed, all before the newest write else. Up to the mark everything must be as it
- * was written. Behind it is what one write brought, of which a loss of power may leave any part, and which nobody was
- * told is kept unless it is whole: opening drops it from the first record on that is not. Files of version 2 have no
- * mark: there a record that was cut short is dropped, and one that was changed in any other way is an error. Those up
- * to version 3 were written on under the first key.
+ * Each file begins with a key of its own, derived from the owner's secret and the salt. When the file is opened and
+ * appended to, a new key is used, derived from the previous key and a salt stored between the records: no key and nonce
+ * are used twice even if an older copy of the file is restored and appended to. The nonce is the record's number, so a
+ * record can't be moved, repeated or left out. The mark (number of bytes, 8, and their CRC-32) is the size of the file
+ * that is certainly on disk: all of it when the file is closed, otherwise all before the newest write. Up to the mark
+ * everything must be unchanged. After it comes the last write, of which a loss of power may leave any part, and which
+ * was acknowledged only if it is complete: opening drops it from the first incomplete record on. Files of version 2
+ * have no mark: in these a truncated record is dropped, and one that was changed in any other way is an error. Files up
+ * to version 3 were appended to under the first key.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
@@ -32,15 +33,15 @@ const headerBytes: Readonly<Record<number, number>> = {
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = LENGTH_BYTES + 4;
 const TAG_BYTES = 16;
-/** Far above any record we write; a damaged length must not allocate more. */
+/** Far above any record we write, so that a damaged length does not cause a huge allocation. */
 const MAX_RECORD_BYTES = 1 << 30;
 const KEY_PURPOSE = "anulo wallet store v1";
-/** In the place of a length: a salt follows, and what comes next is under the key made of it. */
+/** In the place of a length: a salt follows, and later records use the key derived from it. */
 const NEXT_KEY = 0x8000_0000;
 const NEXT_KEY_PURPOSE = "anulo wallet store next key";
 const NEXT_KEY_BYTES = HEAD_BYTES + SALT_BYTES + TAG_BYTES;
 
-/** The file is no journal, belongs to another key, or was changed. */
+/** The file is not a journal, belongs to another key, or was changed. */
 export class DamagedJournal extends Error {
   constructor(message: string) {
     super(message);
@@ -54,12 +55,14 @@ export class Journal {
   #key: Buffer;
   #count: number;
   #size: number;
-  /** Size by the mark; undefined in a file that has none. */
+  /** Size according to the mark; undefined in a file without mark. */
   #marked: number | undefined;
   #queue: { bytes: Uint8Array; done: () => void; failed: (error: unknown) => void }[] = [];
   #writing: Promise<void> | undefined;
   #broken: unknown;
-  /** The key was made since the file was opened, so that no copy of the file is written on under it. */
+  /**
+   * Whether the key was derived since the file was opened, so that no copy of the file is continued with the same key.
+   */
   #hasOwnKey: boolean;
 
   private constructor(
@@ -76,12 +79,12 @@ export class Journal {
     this.#hasOwnKey = position.hasOwnKey;
   }
 
-  /** Bytes on disk. */
+  /** Size of the file in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Replaces whatever is at `path` with a journal that holds `records`, in one step. */
+  /** Replaces the file at `path` by a journal with these records, in one step. */
   static async create(path: string, secret: Uint8Array, records: readonly Uint8Array[]): Promise<Journal> {
     const salt = randomBytes(SALT_BYTES);
     const key = fileKey(secret, salt);
@@ -103,8 +106,8 @@ export class Journal {
   }
 
   /**
-   * Opens and reads all records; a cut-off last one is dropped, and then nothing more should be appended: its nonce
-   * has been used. Throws `DamagedJournal`.
+   * Opens a journal and reads all records; a truncated last one is dropped, and then nothing more should be appended:
+   * its nonce has been used. Throws `DamagedJournal`.
    */
   static async open(
     path: string,
@@ -131,7 +134,7 @@ export class Journal {
     return { journal, records, wasCut: end < image.length };
   }
 
-  /** Answers once the record is on disk. Calls that come together share one write. */
+  /** Resolves once the record is on disk. Concurrent calls share one write. */
   append(bytes: Uint8Array): Promise<void> {
     return new Promise((done, failed) => {
       this.#queue.push({ bytes, done, failed });
@@ -139,7 +142,7 @@ export class Journal {
     });
   }
 
-  /** Nothing more is appended. */
+  /** Makes every later `append` fail with this error. */
   refuse(reason: unknown): void {
     this.#broken ??= reason;
   }
@@ -160,7 +163,7 @@ export class Journal {
         this.#size += sealed.length;
         for (const { done } of batch) done();
       } catch (error) {
-        // What is on disk now is unknown, so a later record must not claim the same nonce.
+        // The content of the file is now unknown, so a later record must not use the same nonce.
         this.#broken = error;
         for (const { failed } of batch) failed(error);
       }
@@ -168,7 +171,7 @@ export class Journal {
     this.#writing = undefined;
   }
 
-  /** Goes on under another key; what is to be written before its first record. */
+  /** Switches to another key; returns the bytes to be written before its first record. */
   #nextKey(): Uint8Array {
     const { key, bytes } = keyAfter(this.#key, this.#count, randomBytes(SALT_BYTES));
     this.#key.fill(0);
@@ -177,17 +180,17 @@ export class Journal {
     return bytes;
   }
 
-  /** Notes that all that was written so far is on disk; synced with what is written next. */
+  /** Writes the mark: everything written so far is on disk; the mark itself is synced with the next write. */
   async #mark(): Promise<void> {
     if (this.#marked === undefined || this.#marked === this.#size) return;
     await writeAll(this.#file, markOf(this.#size), MARK_AT);
     this.#marked = this.#size;
   }
 
-  /** Waits for what is under way, marks the end and forgets the key. */
+  /** Waits for writes under way, writes the mark and wipes the key. */
   async close(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
-    // Left to the system: an older mark is as good. What is on disk after a failed write is unknown.
+    // Not synced: an older mark is also valid. After a failed write the content of the file is unknown.
     if (this.#broken === undefined) await this.#mark().catch(() => undefined);
     this.#broken ??= new Error("the wallet store is closed");
     this.#key.fill(0);
@@ -199,7 +202,9 @@ function fileKey(secret: Uint8Array, salt: Uint8Array): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, salt, KEY_PURPOSE, 32));
 }
 
-/** The key after another, and the bytes that tell of it: the salt, and an authentication tag under the new key. */
+/**
+ * The key that follows another, and the bytes that introduce it: the salt, and an authentication tag under the new key.
+ */
 function keyAfter(before: Buffer, recordNumber: number, salt: Uint8Array) {
   const key = Buffer.from(hkdfSync("sha256", before, salt, NEXT_KEY_PURPOSE, 32));
   const told = Buffer.concat([headOf(NEXT_KEY + SALT_BYTES), salt]);
@@ -216,7 +221,7 @@ function markOf(size: number): Buffer {
   return mark;
 }
 
-/** Size by the mark of a file; 0 for one that was torn. */
+/** Size according to the mark of a file; 0 if the mark is incomplete. */
 function markedSize(image: Buffer): number {
   const mark = image.subarray(MARK_AT, MARK_AT + MARK_BYTES);
   return crc32(mark.subarray(0, 8)) === mark.readUInt32LE(8) ? Number(mark.readBigUInt64LE()) : 0;
@@ -250,10 +255,10 @@ function seal(bytes: Uint8Array, key: Uint8Array, recordNumber: number): Uint8Ar
 
 const isZero = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 
-/** Length of the sealed bytes; undefined where a crash cut the record short. Throws `DamagedJournal`. */
+/** Length of the sealed bytes; undefined if a crash truncated the record. Throws `DamagedJournal`. */
 function lengthAt(image: Buffer, at: number): number | undefined {
   const head = image.subarray(at, at + HEAD_BYTES);
-  // The file had grown, and its new part was not on disk when the power went.
+  // The file had grown, but its new part was not on disk when the power failed.
   if (head.length < HEAD_BYTES || isZero(image.subarray(at + HEAD_BYTES))) return undefined;
   const length = head.readUInt32LE();
   if ((length > MAX_RECORD_BYTES && length !== NEXT_KEY + SALT_BYTES) || !headOf(length).equals(head))
@@ -265,7 +270,7 @@ function lengthAt(image: Buffer, at: number): number | undefined {
 type Place = { readonly at: number; readonly number: number };
 type Found = { readonly end: number } & ({ readonly record: Uint8Array } | { readonly key: Buffer });
 
-/** What is at an offset and where it ends; undefined where a crash cut it short. Throws `DamagedJournal`. */
+/** The record or key at an offset and where it ends; undefined if a crash truncated it. Throws `DamagedJournal`. */
 function recordAt(image: Buffer, key: Buffer, { at, number }: Place): Found | undefined {
   const length = lengthAt(image, at);
   if (length === undefined) return undefined;
@@ -284,7 +289,7 @@ function recordAt(image: Buffer, key: Buffer, { at, number }: Place): Found | un
   throw new DamagedJournal(`record ${number} of the wallet store was changed, or the key is wrong`);
 }
 
-/** All records, and the key under which they end; those before it are wiped. */
+/** All records, and the last key; earlier keys are wiped. */
 function unsealAll(
   image: Buffer,
   firstKey: Buffer,
@@ -304,7 +309,7 @@ function unsealAll(
         key = found.key;
       }
     } catch (error) {
-      // Where there is a mark that is whole, what lies behind it may be any part of the last write.
+      // After a valid mark there may be any part of the last write.
       if (marked > 0 && at >= marked) break;
       throw error;
     }
@@ -336,7 +341,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   }
 }
 
-/** A renamed file survives a power cut once its directory is on disk. */
+/** Syncs a directory, so that a renamed file survives a loss of power. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {

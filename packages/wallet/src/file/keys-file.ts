@@ -1,10 +1,10 @@
 /**
  * The keys file (`<name>.keys`), byte for byte as the original programs read and write it:
  *
- *   iv (8) · varint length · chacha20(JSON)
+ * iv (8) · varint length · chacha20(JSON)
  *
- * The JSON holds settings and `key_data`, raw bytes of a portable storage record, whose secrets are hidden once
- * more under a key made of the file's key. The file's key is the password through CryptoNight.
+ * The JSON contains settings and `key_data`, raw bytes of a portable storage record, whose secrets are encrypted a
+ * second time with a key derived from the file's key. The file's key is the CryptoNight hash of the password.
  * Source: wallet2.cpp `get_keys_file_data`, `load_keys_buf`; account.cpp `xor_with_key_stream`.
  */
 import { chacha8, chacha20, type RandomSource } from "@anulo/crypto";
@@ -20,7 +20,7 @@ import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.
 import { backgroundCacheKeyOf, cacheKeyOf, keyFrom } from "./original-cache.ts";
 import { hashFileKey, hashPassword } from "./password-hash.ts";
 
-/** A keys file holds a few kilobytes. */
+/** Maximum size: a keys file has a few kilobytes. */
 const MAX_FILE_BYTES = 1 << 20;
 /** Appended to the file's key for the inner layer. Source: cryptonote_config.h HASH_KEY_MEMORY. */
 const MEMORY_KEY_TAIL = "k".charCodeAt(0);
@@ -42,17 +42,17 @@ const account = epee.record({
   }),
 });
 
-/** What a keys file says. `settings` keeps every field of the JSON but the keys, in the order of the file. */
+/** The content of a keys file. `settings` has every field of the JSON but the keys, in the order of the file. */
 export type KeysFile = {
   readonly keys: WalletKeys;
   /** Seconds since 1970. */
   readonly createdAt: bigint;
   readonly settings: ReadonlyMap<string, Json>;
-  /** Of a background wallet: it has no spend secret, and is a copy of one that has. */
+  /** True for a background wallet: it has no spend secret, and is a copy of a wallet that has one. */
   readonly isBackground?: boolean;
 };
 
-/** How slowly the key of a file is made of its password, and by whom. */
+/** How many rounds derive the key of a file from its password, and which threads compute them. */
 export type Hashing = { readonly threads: WorkThreads; readonly kdfRounds?: number | undefined };
 
 export type KeysFileOptions = Hashing & {
@@ -60,10 +60,10 @@ export type KeysFileOptions = Hashing & {
   readonly random: RandomSource;
 };
 
-/** A keys file that has been read. `cacheKey` opens the original's cache beside it; both are wiped by the caller. */
+/** A keys file that has been read. `cacheKey` decrypts the original's cache beside it; the caller wipes both. */
 export type ReadKeysFile = KeysFile & { readonly cacheKey: Uint8Array };
 
-/** The password doesn't open this file, or the file is none. */
+/** The password doesn't open this file, or the file is not a keys file. */
 export class WrongPassword extends Error {
   constructor() {
     super("invalid password");
@@ -71,7 +71,7 @@ export class WrongPassword extends Error {
   }
 }
 
-/** The file's key: 32 bytes, wiped by the caller. */
+/** Derives the file's key: 32 bytes, which the caller wipes. */
 function fileKeyOf(password: string, { threads, kdfRounds: rounds = 1 }: Hashing): Promise<Uint8Array> {
   return hashPassword(threads, password, rounds);
 }
@@ -96,7 +96,7 @@ export async function readKeysFile(
   }
 }
 
-/** Reads the keys file of a background wallet under its key (32 bytes). Throws `WrongPassword`. */
+/** Reads the keys file of a background wallet with its key (32 bytes). Throws `WrongPassword`. */
 export async function readBackgroundKeysFile(
   file: Uint8Array,
   key: Uint8Array,
@@ -193,7 +193,7 @@ function readAccount(keyData: Uint8Array) {
   }
 }
 
-/** The inner layer: hides or shows the secrets in place, in this order; the same step does both. */
+/** The inner layer: encrypts or decrypts the secrets in place, in this order; both are the same operation. */
 async function hideSecrets(
   { fileKey, iv, threads }: { fileKey: Uint8Array; iv: Uint8Array; threads: WorkThreads },
   secrets: readonly Uint8Array[],
@@ -206,17 +206,17 @@ async function hideSecrets(
   for (const bytes of [key, stream]) bytes.fill(0);
 }
 
-/** A keys file that has been written. `cacheKey` is that of the original's cache beside it, wiped by the caller. */
+/** A keys file that has been serialized. `cacheKey` is that of the original's cache beside it; the caller wipes it. */
 export type SealedKeysFile = { readonly image: Uint8Array; readonly cacheKey: Uint8Array };
 
-/** Writes a keys file. Takes about 80 ms: two rounds of CryptoNight. */
+/** Serializes a keys file. This takes about 80 ms: two rounds of CryptoNight. */
 export async function writeKeysFile(file: KeysFile, options: KeysFileOptions): Promise<Uint8Array> {
   const { image, cacheKey } = await sealKeysFile(file, options);
   cacheKey.fill(0);
   return image;
 }
 
-/** As `writeKeysFile`, with the key of the cache. */
+/** As `writeKeysFile`; also returns the key of the cache. */
 export async function sealKeysFile(
   file: KeysFile,
   { password, random, ...hashing }: KeysFileOptions,
@@ -232,7 +232,7 @@ export async function sealKeysFile(
   }
 }
 
-/** Writes a keys file under its key (32 bytes). */
+/** Serializes a keys file with its key (32 bytes). */
 export async function sealUnder(
   fileKey: Uint8Array,
   file: KeysFile,
@@ -253,7 +253,7 @@ export async function sealUnder(
   return encode(encryptedFile, { iv, encrypted });
 }
 
-/** Raw bytes as text, a character a byte. */
+/** The account as text, one character per byte. */
 async function sealedAccount(
   { keys, createdAt }: KeysFile,
   fileKey: Uint8Array,
@@ -277,7 +277,7 @@ async function sealedAccount(
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** Strings are bytes here, so the text is Latin-1 whatever it stands for. */
+/** Strings contain raw bytes here, so the text is Latin-1 whatever encoding they have. */
 function formatObject(object: ReadonlyMap<string, Json>): string {
   const fields = [...object].map(([name, value]) => `${JSON.stringify(name)}:${formatValue(value)}`);
   return `{${fields.join(",")}}`;
@@ -301,7 +301,7 @@ function readFrame(file: Uint8Array): EncryptedFile {
   }
 }
 
-/** Files of the first years used 8 rounds. */
+/** Decrypts the JSON. Files of the first years used ChaCha8. */
 function openJson(encrypted: Uint8Array, key: Uint8Array, iv: Uint8Array): Map<string, Json> | undefined {
   return parseObject(chacha20(encrypted, key, iv)) ?? parseObject(chacha8(encrypted, key, iv));
 }
@@ -319,7 +319,7 @@ function parseObject(bytes: Uint8Array): Map<string, Json> | undefined {
 type NewWallet = { network: NetworkName; seedLanguage: string; refreshHeight: number };
 
 /**
- * Settings of a new wallet, as the original writes them. `seed_language` is UTF-8 kept as bytes.
+ * Settings of a new wallet, as the original writes them. `seed_language` is UTF-8, stored as bytes.
  * Source: wallet2.cpp `get_keys_file_data`, the constructor's defaults.
  */
 export function newSettings(wallet: NewWallet): Map<string, Json> {
@@ -380,7 +380,7 @@ export function newSettings(wallet: NewWallet): Map<string, Json> {
   ]);
 }
 
-/** Numbers of networks in a keys file; regtest passes for mainnet. Source: cryptonote_config.h `network_type`. */
+/** Numbers of networks in a keys file; regtest uses that of mainnet. Source: cryptonote_config.h `network_type`. */
 export const networkNumbers: Record<NetworkName, number> = {
   mainnet: 0,
   testnet: 1,

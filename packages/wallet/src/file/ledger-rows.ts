@@ -1,4 +1,6 @@
-/** A wallet's ledger as the rows of a store: which of them a change of it rewrites, and the ledger that they make. */
+/**
+ * A wallet's ledger as the rows of a store: which rows a change of it writes, and how the ledger is loaded from them.
+ */
 import type { WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
@@ -26,13 +28,13 @@ const ID_BYTES = 32;
 const listNames = Object.keys(listTables) as ListName[];
 const mapNames = Object.keys(mapTables) as MapName[];
 
-/** The list of the state with a name; none while nothing is scanned in the background. */
+/** The list of the state with a name; empty for background transactions if no background scan is under way. */
 function listOf(state: WalletState, name: ListName): unknown[] {
   if (name === "backgroundTransactions") return state.background?.transactions ?? [];
   return state[name];
 }
 
-/** All of a state that no list, map or account holds. */
+/** The parts of a state that are in no list, map or account. */
 function headOf(state: WalletState) {
   const { recent, background, outputs, incoming, intents, pool, addressBook, frozenBefore, ...others } =
     state;
@@ -52,12 +54,12 @@ type Head = ReturnType<typeof headOf>;
 export class LedgerRows {
   readonly #ledger: Ledger;
   readonly #cells: Cells;
-  /** Rows that each list has in the store. */
+  /** Number of rows that each list has in the store. */
   readonly #rowsOf = new Map<ListName, number>();
-  /** Number of each entry of a map, and the next one. */
+  /** Number of each entry of a map, and the next free number. */
   readonly #numbers = new Map<MapName, Map<string, number>>();
   readonly #next = new Map<MapName, number>();
-  /** First and last row of the ids of recent blocks; none where the first is above the last. */
+  /** First and last row of the ids of recent blocks; there are none if the first is above the last. */
   #recent = { first: 0, last: -1 };
 
   private constructor(ledger: Ledger, cells: Cells) {
@@ -67,7 +69,7 @@ export class LedgerRows {
     ledger.touched.begin();
   }
 
-  /** For a ledger of which nothing is in the store yet: all of it is to be written. */
+  /** For a ledger that is not in the store yet: all of it has to be written. */
   static of(ledger: Ledger): LedgerRows {
     const rows = new LedgerRows(ledger, new Cells());
     const { state, touched } = ledger;
@@ -79,7 +81,7 @@ export class LedgerRows {
     return rows;
   }
 
-  /** The ledger that a store holds; undefined where it was never finished. Throws `DamagedJournal`. */
+  /** Loads the ledger from a store; undefined if it was never written completely. Throws `DamagedJournal`. */
   static async load(
     store: WalletStore,
     { network, settings }: { readonly network: NetworkName; readonly settings: WalletSettings },
@@ -152,7 +154,7 @@ export class LedgerRows {
       if (row < this.#recent.first) continue;
       let height = new DataView(value.buffer, value.byteOffset).getUint32(0);
       for (let at = 4; at < value.length; at += ID_BYTES, height++) {
-        // Of blocks that were dropped at either end, since rows are written for what is new.
+        // These are ids of blocks that were dropped at either end: only rows with new ids are rewritten.
         if (height < offset || height >= offset + count) continue;
         if (height !== offset + recent.ids.length) throw missing("recent blocks");
         recent.ids.push(value.slice(at, at + ID_BYTES));
@@ -162,7 +164,7 @@ export class LedgerRows {
     if (recent.ids.length !== count) throw missing("recent blocks");
   }
 
-  /** The rows that bring the store to the ledger's present state; the marks are taken for written. */
+  /** The rows that update the store to the ledger's current state; this clears the marks. */
   take(): RowChange {
     const { state, touched } = this.#ledger;
     this.#cells.put(headTable, [0], writeCbor(headOf(state) as unknown as Plain));

@@ -1,4 +1,4 @@
-/** Opens the store in which a service keeps the ledgers of its wallets. */
+/** Opens the store of the ledgers of a service's wallets. */
 import { resolve } from "node:path";
 import { type Engine, openLmdbEngine, openPostgresEngine, StoreUnavailable } from "@anulo/store";
 import { WalletRefusal } from "../refusal.ts";
@@ -6,17 +6,22 @@ import { readServiceKey } from "./service-key.ts";
 import type { LedgerStore } from "./stored-ledger.ts";
 
 export type LedgerStoreOptions = {
-  /** `postgres://..`, or the path of an LMDB file, which is created where it is missing. */
+  /** `postgres://..`, or the path of an LMDB file, which is created if missing. */
   readonly location: string;
-  /** Of this process, outside the engine: the keys of secret rows, and how far each wallet had come. */
+  /**
+   * Folder of this process, outside the database: the keys of secret rows, and the last known position of each wallet.
+   */
   readonly folder: string;
-  /** A file with the key that opens the stores of all wallets, created where it is missing; their passwords do without. */
+  /**
+   * A file with the key that opens the stores of all wallets, created if missing; without it, the wallets' passwords
+   * open them.
+   */
   readonly serviceKeyFile?: string | undefined;
-  /** Whether a wallet whose store is an older copy than was seen here is opened all the same. */
+  /** Whether a wallet is opened although its store is an older copy than was seen here. */
   readonly acceptsOlder?: boolean | undefined;
 };
 
-/** Throws a refusal where the store, or the service's key, can't be had. */
+/** Throws `WalletRefusal` if the store, or the service's key, cannot be opened. */
 export async function openLedgerStore(options: LedgerStoreOptions): Promise<LedgerStore> {
   const { location, folder, serviceKeyFile, acceptsOlder = false } = options;
   const serviceKey = serviceKeyFile === undefined ? undefined : await readServiceKey(serviceKeyFile);
@@ -24,7 +29,7 @@ export async function openLedgerStore(options: LedgerStoreOptions): Promise<Ledg
   return { engine, folder, serviceKey, acceptsOlder };
 }
 
-/** Closes its engine, once all wallets are closed, and wipes the service's key. */
+/** Closes the database, once all wallets are closed, and wipes the service's key. */
 export async function closeLedgerStore({ engine, serviceKey }: LedgerStore): Promise<void> {
   serviceKey?.fill(0);
   await engine.close();
@@ -35,7 +40,7 @@ async function openEngine(location: string): Promise<Engine> {
     if (/^postgres(?:ql)?:\/\//.test(location)) return await openPostgresEngine(location);
     return openLmdbEngine(resolve(location));
   } catch (error) {
-    // The address of a database may hold a password.
+    // The database's message is not passed on, since its address may contain a password.
     const why = error instanceof StoreUnavailable ? "the database does not answer" : (error as Error).message;
     throw new WalletRefusal("UNKNOWN_ERROR", `The wallets' store can't be opened: ${why}`);
   }

@@ -1,10 +1,10 @@
-/** The tables in which a store keeps a wallet's ledger. */
+/** The tables of a wallet's ledger in a store. */
 import type { Table } from "@anulo/store";
 import type { ListName, MapName } from "../ledger/touched.ts";
 
-/** Of the place of a row: what is kept is numbered, and read in that order. */
+/** Bytes of a row's number in its key: rows are numbered, and read in that order. */
 const PLACE_BYTES = 4;
-/** Of a row's part, behind its place: a value longer than a row may be stands in several. */
+/** Bytes of a part's number, after the row's number: a value longer than a row may be is split into several parts. */
 const PART_BYTES = 2;
 
 const inOrder = (number: number, places = 1): Table => ({
@@ -12,9 +12,9 @@ const inOrder = (number: number, places = 1): Table => ({
   orderedBytes: places * PLACE_BYTES + PART_BYTES,
 });
 
-/** What is neither a list nor a map: one row. */
+/** The data that is in neither a list nor a map: one row. */
 export const headTable = inOrder(1);
-/** Numbers and lists of the state, each row some items. */
+/** Lists of the state, with their numbers; each row has some items. */
 export const listTables: { readonly [L in ListName]: Table } = {
   outputs: inOrder(2),
   incoming: inOrder(3),
@@ -24,7 +24,7 @@ export const listTables: { readonly [L in ListName]: Table } = {
   frozenBefore: inOrder(7),
   backgroundTransactions: inOrder(8),
 };
-/** Items of a row: a row is written whole when one of them changes. */
+/** Items per row: a row is rewritten whole when one of them changes. */
 export const itemsPerRow: { readonly [L in ListName]: number } = {
   outputs: 16,
   incoming: 16,
@@ -34,7 +34,7 @@ export const itemsPerRow: { readonly [L in ListName]: number } = {
   frozenBefore: 64,
   backgroundTransactions: 16,
 };
-/** Maps of the state, an entry a row, numbered in the order in which the map holds them. */
+/** Maps of the state, one entry per row, numbered in the order of the map. */
 export const mapTables: { readonly [M in MapName]: Table } = {
   outgoing: inOrder(20),
   txKeys: inOrder(21),
@@ -43,19 +43,19 @@ export const mapTables: { readonly [M in MapName]: Table } = {
   attributes: inOrder(24),
   coldKeyImages: inOrder(25),
   rings: inOrder(26),
-  // A nonce that has signed and can be read again gives the spend key away.
+  // If a nonce that has signed can be read again, it reveals the spend key.
   multisigNonces: { ...inOrder(27), isSecret: true },
   multisigInfos: inOrder(28),
 };
-/** Tags of accounts, and how many addresses each has: a row an account. */
+/** Tags of accounts, and the number of addresses of each: one row per account. */
 export const accountTable = inOrder(40);
-/** Labels of addresses, some a row, by account and then by place. */
+/** Labels of addresses, some per row, by account and then by index. */
 export const labelTable = inOrder(41, 2);
 export const LABELS_PER_ROW = 64;
-/** Ids of recent blocks, some a row, by height. */
+/** Ids of recent blocks, some per row, by height. */
 export const recentTable = inOrder(42);
 export const IDS_PER_ROW = 128;
-/** Rows of a change that is too large for one, until all of them are written. */
+/** Rows of a change that is too large for one transaction, until all of them are written. */
 export const unfinishedTable = inOrder(60);
 
 export const ledgerTables: readonly Table[] = [
@@ -68,7 +68,7 @@ export const ledgerTables: readonly Table[] = [
   unfinishedTable,
 ];
 
-/** The key of a part of the row at these places. */
+/** The key of a part of the row with these numbers. */
 export function rowKey(places: readonly number[], part = 0): Buffer {
   const key = Buffer.alloc(PLACE_BYTES * places.length + PART_BYTES);
   for (const [i, place] of places.entries()) key.writeUInt32BE(place, PLACE_BYTES * i);
@@ -76,7 +76,7 @@ export function rowKey(places: readonly number[], part = 0): Buffer {
   return key;
 }
 
-/** The places and the part that a key says. */
+/** The numbers and the part that a key contains. */
 export function placesOf(key: Uint8Array): { readonly places: number[]; readonly part: number } {
   const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
   const places: number[] = [];

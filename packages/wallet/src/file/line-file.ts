@@ -1,6 +1,6 @@
 /**
- * A file of lines that only grows, each with its CRC-32 before it: a line is on disk before `append` answers. A last
- * line that was cut short is dropped: nobody was told that it is kept.
+ * An append-only file of lines, each preceded by its CRC-32: a line is on disk before `append` resolves. A truncated
+ * last line is dropped, since it was never acknowledged.
  */
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
@@ -20,7 +20,7 @@ function readFramed(text: string, number: number): string {
 
 export class LineFile {
   readonly path: string;
-  /** As they were when it was opened. */
+  /** The lines at the time the file was opened. */
   readonly lines: readonly string[];
   #file: FileHandle;
 
@@ -30,7 +30,7 @@ export class LineFile {
     this.lines = lines;
   }
 
-  /** Reads all lines. Throws where one of them was changed, and what the file system does. */
+  /** Reads all lines. Throws if one of them was changed, and errors of the file system. */
   static async open(path: string): Promise<LineFile> {
     const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
@@ -47,13 +47,16 @@ export class LineFile {
     );
   }
 
-  /** Adds a line without line ends, durably. Throws what the file system does: then nobody knows what is kept. */
+  /**
+   * Appends a line (without line ends) durably. Throws errors of the file system; the content of the file is then
+   * unknown.
+   */
   async append(line: string): Promise<void> {
     await this.#file.appendFile(framed(line));
     await this.#file.datasync();
   }
 
-  /** Puts other lines in place of all, in one step. */
+  /** Replaces all lines, in one step. */
   async replace(lines: readonly string[]): Promise<void> {
     await replaceFile(this.path, lines.map(framed).join(""));
     const old = this.#file;

@@ -5,7 +5,7 @@ import type { MultisigPart } from "../state.ts";
 
 const keyList: Codec<Uint8Array[]> = list(bytes32);
 
-/** Keys as text, a character a byte. */
+/** Keys as text, one character per byte. */
 const formatKeys = (keys: readonly Uint8Array[]) =>
   Buffer.from(encode(keyList, [...keys])).toString("latin1");
 
@@ -22,7 +22,7 @@ export function formatMultisigSettings(multisig: MultisigPart | undefined): [str
   ];
 }
 
-/** What the fields say; undefined for an ordinary wallet. Throws `BadBytes`. */
+/** Parses the fields; undefined for an ordinary wallet. Throws `BadBytes`. */
 export function multisigOfSettings(
   json: ReadonlyMap<string, Json>,
 ): Omit<MultisigPart, "shares"> | undefined {

@@ -1,4 +1,4 @@
-/** Makes wallets from their files, and files from wallets. */
+/** Opens wallets from their files, and creates files for new wallets. */
 
 import { basename } from "node:path";
 import type { Json, Logger } from "@anulo/rpc";
@@ -42,47 +42,47 @@ import {
 } from "./wallet-files.ts";
 import { fileLocks, type WalletLocks } from "./wallet-lock.ts";
 
-/** A wallet with what only its files know. */
+/** A wallet with the data that only its files contain. */
 export type OpenWallet = {
   readonly wallet: Wallet;
-  /** Undefined for a wallet that lives in memory only. */
+  /** Undefined for a wallet in memory only. */
   readonly paths: WalletPaths | undefined;
-  /** The keys file, sealed with the password. */
+  /** The keys file, encrypted with the password. */
   keysImage: Uint8Array;
-  /** The original program's cache; undefined without files, and of a background wallet. */
+  /** The original program's cache; undefined without files, and for a background wallet. */
   readonly cache: CacheBeside | undefined;
   readonly background: BackgroundPart;
   readonly changeKey: OpenLedger["changeKey"];
-  /** Leaves behind all that other programs may read. Throws a refusal where that can't be written. */
+  /** Writes the files that other programs may read. Throws `WalletRefusal` if they can't be written. */
   readonly store: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** How a wallet scans without its spend secret. */
+/** The state of scanning without the spend secret. */
 export type BackgroundPart = {
   type: SyncType;
-  /** A background wallet, opened by its name. */
+  /** True for a background wallet that was opened by its name. */
   readonly isWallet: boolean;
-  /** The background wallet of this one; undefined where it has none, or another service has it open. */
+  /** The background wallet of this wallet; undefined if it has none, or another service has it open. */
   beside: BackgroundBeside | undefined;
-  /** The wallet that scans as its background wallet until its password is given: that one's own files. */
+  /** The files of the main wallet, if this is open as its background wallet until the main password is sent. */
   readonly main?: Pick<UnlockedKeys, "paths" | "keysImage"> | undefined;
-  /** Of a wallet in memory only: its keys file without the spend secret. */
+  /** For a wallet in memory only: its keys file without the spend secret. */
   lockedImage?: Uint8Array | undefined;
 };
 
 export type OpenOptions = {
   readonly network: NetworkName;
   readonly daemon: Daemon;
-  /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
+  /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
   readonly runtime: Runtime;
-  /** Whether a cache of the original's is left behind; it is unless this is false. */
+  /** Whether closing the wallet writes a cache for the original program; true if left out. */
   readonly writesOriginalCache?: boolean;
-  /** Where ledgers are kept; in a journal beside each wallet's keys unless given. */
+  /** Where ledgers are stored; if left out, in a journal beside each wallet's keys. */
   readonly store?: LedgerStore;
   readonly log?: Logger;
-  /** Where events of wallets with files are kept; left out, none are. */
+  /** Where events of wallets with files are stored; if left out, none are. */
   readonly events?: EventSink | undefined;
 };
 
@@ -102,7 +102,8 @@ export async function createWallet(
   const unlock = paths === undefined ? async () => undefined : await locks.take(paths);
   let isNew = false;
   try {
-    // Asked again, with the lock: another service may have made one of this name meanwhile, and its keys are money.
+    // Checked again, with the lock: another service may have created a wallet of this name meanwhile, and its keys are
+    // money.
     if (paths !== undefined) {
       if (await walletExists(paths)) throw alreadyExists();
       await locks.confirm(paths);
@@ -119,7 +120,7 @@ export async function createWallet(
     }
     return opened;
   } catch (error) {
-    // Half a wallet would only hold its name.
+    // An incomplete wallet is removed, since it would only occupy its name.
     if (paths !== undefined && isNew) await removeUnlessLost(paths, locks);
     await unlock();
     refuseUnwritten(error);
@@ -131,7 +132,7 @@ export async function createWallet(
 const alreadyExists = () =>
   new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists.");
 
-/** Another service that has the lock by now may have opened the wallet: it is money then. */
+/** Another service that has the lock by now may have opened the wallet; its keys must not be deleted then. */
 async function removeUnlessLost(paths: WalletPaths, locks: WalletLocks): Promise<void> {
   const isHeld = await locks.confirm(paths).then(
     () => true,
@@ -140,7 +141,7 @@ async function removeUnlessLost(paths: WalletPaths, locks: WalletLocks): Promise
   if (isHeld) await removeFiles(paths);
 }
 
-/** Opens a wallet whose keys have been read; `main`: as the one that is scanned for. */
+/** Opens a wallet whose keys have been read; `main`: the wallet for which it scans. */
 export async function openUnlocked(
   keys: UnlockedKeys,
   options: OpenOptions,
@@ -163,7 +164,7 @@ export type Opening = {
   readonly file: KeysFile;
   readonly keysImage: Uint8Array;
   readonly unlock: () => Promise<void>;
-  /** Opens the original's cache. */
+  /** Decrypts the original's cache. */
   readonly cacheKey: Uint8Array;
   readonly main?: BackgroundPart["main"];
 };
@@ -200,7 +201,8 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
     main,
   };
   const store = async () => {
-    // Between two payments: an output that one spends is written with that payment.
+    // Runs while no payment is under way: the cache then contains every spent output together with the payment that
+    // spends it.
     await wallet
       .exclusively(async () => await cache?.store(wallet, { isAsked: true }))
       .catch(refuseUnwritten);
@@ -218,7 +220,7 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
   return opened;
 }
 
-/** A background wallet of its own files tells nothing: what it finds is told by its main wallet. */
+/** A background wallet with files of its own sends no events: its main wallet reports what it found. */
 function followerOf({ paths, file }: Opening, options: OpenOptions): Follower | undefined {
   const { events: sink, runtime, log } = options;
   if (sink === undefined || paths === undefined || file.isBackground === true) return undefined;
@@ -231,7 +233,10 @@ function followerOf({ paths, file }: Opening, options: OpenOptions): Follower | 
   });
 }
 
-/** The original's cache, what stands only there taken over; undefined without files, and of a background wallet. */
+/**
+ * Opens the original's cache and imports the data that only it contains; undefined without files, and for a background
+ * wallet.
+ */
 async function takeOverCache(
   { paths, file, cacheKey }: Opening,
   { ledger, commit }: { readonly ledger: Ledger; readonly commit: (change: WalletChange) => Promise<void> },
@@ -244,7 +249,7 @@ async function takeOverCache(
   return cache;
 }
 
-/** What the settings of a keys file say of how its wallet works. */
+/** The settings of a keys file that determine how its wallet works. */
 function wishesOf(settings: ReadonlyMap<string, Json>) {
   const maxReorgDepth = settings.get("max_reorg_depth");
   const lookahead = checkLookahead(
@@ -280,8 +285,8 @@ async function closeWallet(
 }
 
 /**
- * Settles what was scanned without the spend secret, now that it is here; or without it, begins to scan so. A background
- * wallet that another service has open is left alone.
+ * Applies what was scanned without the spend secret, if the secret is available; otherwise starts such a scan. A
+ * background wallet that another service has open is not changed.
  */
 async function joinBackground(opened: OpenWallet, file: KeysFile, options: OpenOptions): Promise<void> {
   const { wallet, paths, background } = opened;
@@ -304,7 +309,9 @@ async function joinBackground(opened: OpenWallet, file: KeysFile, options: OpenO
   }
 }
 
-/** The background wallet of the wallet with these files, under this key. Throws `WalletRefusal` where it is open elsewhere. */
+/**
+ * The background wallet of the wallet with these files, with this key. Throws `WalletRefusal` if it is open elsewhere.
+ */
 export async function besideOf(
   main: WalletPaths,
   key: Uint8Array,
@@ -314,7 +321,7 @@ export async function besideOf(
   return new BackgroundBeside({ paths, unlock: await takeBackgroundLock(paths), key, network, log, runtime });
 }
 
-/** Has the background wallet go on from where the wallet is. */
+/** Updates the background wallet's files, so that it continues from the wallet's height. */
 async function leaveBackground(
   wallet: Wallet,
   { beside }: BackgroundPart,
@@ -343,7 +350,7 @@ async function openLedger(
   const changeKey: OpenLedger["changeKey"] = (_, write) => write();
   if (paths === undefined) return { ledger: fresh, log: noChangeLog, changeKey };
   const { keys } = file;
-  // A background wallet's files are written anew by the wallet it belongs to.
+  // A background wallet's files are rewritten by its main wallet.
   if (ledgers !== undefined && file.isBackground !== true) {
     const wallet = { paths, keys, cacheKey, network, settings, log };
     const opened = await openStoredLedger(wallet, ledgers);
@@ -359,7 +366,7 @@ async function openLedger(
   });
 }
 
-/** What a wallet's state keeps of the settings of its keys file. */
+/** The settings of a keys file that are part of a wallet's state. */
 export function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
   const language = settings.get("seed_language");
   const height = settings.get("refresh_height");
@@ -369,7 +376,7 @@ export function walletSettings(settings: ReadonlyMap<string, Json>): WalletSetti
   };
 }
 
-/** Whether an open wallet keeps others from these files: they are its own, or its background wallet's. */
+/** Whether an open wallet locks these files: they are its own, or those of its background wallet. */
 export function holdsFiles(
   { paths, background: { main, beside } }: OpenWallet,
   { keys }: WalletPaths,

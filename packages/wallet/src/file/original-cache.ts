@@ -1,12 +1,12 @@
 /**
  * The cache of the original program (`<name>`), as version 0.18 writes it:
  *
- *   iv (8) · varint length · chacha20(magic · version · sections)
+ * iv (8) · varint length · chacha20(magic · version · sections)
  *
- * It alone holds what cannot be read from the chain again: transaction keys, destinations, notes, labels, addresses.
+ * Only the cache contains what cannot be read from the chain again: transaction keys, destinations, notes, labels,
+ * addresses.
  * Source: wallet2.h `cache_file_data`, `transfer_details`, `background_sync_data_t` and `BEGIN_SERIALIZE_OBJECT` of
- * `wallet2`;
- * wallet2.cpp `load_wallet_cache`, `setup_keys`.
+ * `wallet2`; wallet2.cpp `load_wallet_cache`, `setup_keys`.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -36,29 +36,29 @@ import { destination, flag, uint64, version } from "../transfer/metadata.ts";
 import { type EncryptedFile, encryptedFile } from "./encrypted-file.ts";
 
 const MAGIC = new TextEncoder().encode("monero wallet cache");
-/** Of some hundred thousand transfers. */
+/** Maximum size of a cache, enough for some hundred thousand transfers. */
 export const MAX_CACHE_BYTES = 512 * 1024 * 1024;
-/** Read before other work may run: a few milliseconds. */
+/** Number of items read before yielding to the event loop: a few milliseconds. */
 const ITEMS_AT_ONCE = 200;
-/** Written before other work may run: a payment has addresses to be parsed, some 50 µs each. */
+/** Number of items written before yielding to the event loop: a payment has addresses to be parsed, some 50 µs each. */
 const ITEMS_A_PIECE = 25;
 const PIECE_BYTES = 16 * 1024;
 /** Source: cryptonote_config.h HASH_KEY_WALLET_CACHE. */
 const CACHE_KEY_TAIL = 0x8d;
-/** Of a background wallet. Source: cryptonote_config.h HASH_KEY_BACKGROUND_CACHE. */
+/** For a background wallet. Source: cryptonote_config.h HASH_KEY_BACKGROUND_CACHE. */
 const BACKGROUND_CACHE_KEY_TAIL = 0x8e;
 
-/** The key of the cache beside a keys file, 32 bytes; `fileKey`: that of the keys file. */
+/** The key of the cache beside a keys file, 32 bytes; `fileKey`: the key of the keys file. */
 export function cacheKeyOf(fileKey: Uint8Array): Uint8Array {
   return keyFrom(fileKey, CACHE_KEY_TAIL);
 }
 
-/** Key of the cache beside a background wallet's keys file, from the key of that. */
+/** The key of the cache beside a background wallet's keys file, from the key of that file. */
 export function backgroundCacheKeyOf(fileKey: Uint8Array): Uint8Array {
   return keyFrom(fileKey, BACKGROUND_CACHE_KEY_TAIL);
 }
 
-/** One key from another, by a byte that says what for. Source: wallet2.cpp `derive_cache_key`. */
+/** Derives a key from another one, with a byte for its purpose. Source: wallet2.cpp `derive_cache_key`. */
 export function keyFrom(key: Uint8Array, purpose: number): Uint8Array {
   const seed = concatBytes(key, Uint8Array.of(purpose));
   const made = keccak256(seed);
@@ -66,7 +66,7 @@ export function keyFrom(key: Uint8Array, purpose: number): Uint8Array {
   return made;
 }
 
-/** The original writes a pair as an array of two. */
+/** The original encodes a pair as an array of two. */
 function pair<K, V>(key: Codec<K>, value: Codec<V>): Codec<{ key: K; value: V }> {
   const pairSize = refine(varint, (size) => size === 2, "not a pair");
   return struct().field("pairSize", pairSize).field("key", key).field("value", value) as Codec<{
@@ -161,7 +161,7 @@ const addressBookRow = struct()
   .field("isSubaddress", flag)
   .field("hasPaymentId", flag);
 
-/** Found by a wallet while it scanned in the background, with its view key alone. */
+/** Found by a wallet that scanned in the background, with its view key alone. */
 const backgroundTransaction = struct()
   .field("version", version(0))
   .field("position", varint64)
@@ -171,10 +171,10 @@ const backgroundTransaction = struct()
   .field("timestamp", varint64)
   .field("doubleSpendSeen", flag);
 
-/** Items that need not all be there at once; a list is one. */
+/** Items that need not all be in memory at once; an array is one example. */
 export type Items<T> = Iterable<T> & { readonly length: number };
 
-/** A part of the cache: read with pauses for other work, written in short pieces. */
+/** A section of the cache: read with pauses for other tasks, written in short pieces. */
 type Section<T, W = T> = {
   read(reader: Reader): Promise<T>;
   pieces(value: W): Generator<Uint8Array>;
@@ -200,7 +200,7 @@ const many = <T>(element: Codec<T>): Section<T[], Items<T>> => ({
   },
   *pieces(values) {
     yield encode(varint, values.length);
-    // Written again and again, so that secrets do not pile up in memory.
+    // The buffer is reused, so that secrets do not accumulate in memory.
     const memory = new Uint8Array(PIECE_BYTES);
     let writer = new Writer(memory);
     let count = 0;
@@ -220,7 +220,7 @@ const many = <T>(element: Codec<T>): Section<T[], Items<T>> => ({
   },
 });
 
-/** In the order of the file. */
+/** The sections, in the order of the file. */
 const sections = {
   blocks: one(struct().field("version", version(0)).field("offset", varint64).field("genesis", bytes32)),
   blockIds: many(bytes32),
@@ -260,14 +260,14 @@ const sections = {
   ),
 } as const;
 
-/** Sections that versions of the cache have added at its end; the chain tells all of it again. */
+/** Sections that later versions of the cache have added at its end; all their data can be read from the chain again. */
 const since = {
   refreshedFromNode: 1,
   background: 2,
   backgroundTransactions: 2,
   backgroundSettings: 2,
 } as const;
-/** The one that 0.18.5.3 writes. */
+/** The version that 0.18.5.3 writes. */
 const NEWEST_VERSION = 2;
 
 function sectionsOf(cacheVersion: number): (readonly [string, Section<unknown>])[] {
@@ -282,10 +282,10 @@ type WrittenOf<S> = S extends Section<infer _, infer W> ? W : never;
 type Added = keyof typeof since;
 type Sections = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
 type WrittenSections = { readonly [K in keyof typeof sections]: WrittenOf<(typeof sections)[K]> };
-/** What the cache says; `version` is 0 to 2, and decides what is there of what was added. */
+/** The content of a cache; `version` is 0 to 2, and determines which of the added sections it has. */
 export type OriginalCache = { readonly version: number } & Omit<Sections, Added> &
   Partial<Pick<Sections, Added>>;
-/** The same to be written. */
+/** The content of a cache to be written. */
 export type CacheToWrite = { readonly version: number } & Omit<WrittenSections, Added> &
   Partial<Pick<WrittenSections, Added>>;
 export type CachedDestination = TypeOf<typeof destination>;
@@ -295,12 +295,12 @@ function readFrame(file: Uint8Array): EncryptedFile {
   return encryptedFile.read(new Reader(file));
 }
 
-/** Identifies one writing of the cache (hex): its iv is new each time. Throws `BadBytes`. */
+/** Identifies one version of the cache file (hex): its iv is new each time. Throws `BadBytes`. */
 export function cacheId(file: Uint8Array): string {
   return Buffer.from(readFrame(file).iv).toString("hex");
 }
 
-/** Reads a cache; wiped by the caller are `key` and the secrets in what is read. Throws `BadBytes` for any other file. */
+/** Reads a cache; the caller wipes `key` and the secrets in the result. Throws `BadBytes` for any other file. */
 export async function readOriginalCache(file: Uint8Array, key: Uint8Array): Promise<OriginalCache> {
   const { iv, encrypted } = readFrame(file);
   const reader = new Reader(chacha20(encrypted, key, iv));
@@ -314,7 +314,7 @@ export async function readOriginalCache(file: Uint8Array, key: Uint8Array): Prom
   return cache as unknown as OriginalCache;
 }
 
-/** The text of a cache in short pieces, wiped by the caller. */
+/** The plaintext of a cache in short pieces, which the caller wipes. */
 export function* piecesOfCache(cache: CacheToWrite): Generator<Uint8Array> {
   yield MAGIC.slice();
   yield encode(varint, cache.version);
@@ -322,7 +322,7 @@ export function* piecesOfCache(cache: CacheToWrite): Generator<Uint8Array> {
     yield* section.pieces(cache[name as keyof CacheToWrite]);
 }
 
-/** The same cache under another key. Throws `BadBytes` where the old one doesn't open it. */
+/** The same cache encrypted with another key. Throws `BadBytes` if the old key doesn't decrypt it. */
 export function resealCache(
   file: Uint8Array,
   { from, to, iv }: { from: Uint8Array; to: Uint8Array; iv: Uint8Array },

@@ -1,13 +1,13 @@
-/** Outputs as they are written. */
+/** Serialization of outputs. */
 import type { Plain } from "../cbor.ts";
 import type { OwnedOutput } from "../state.ts";
 
-/** `replaces`: those whose place it took, newest first; earlier versions wrote each within the one before. */
+/** `replaces`: the outputs that it replaced, newest first; earlier versions wrote each one nested in the one before. */
 type OutputRecord = Omit<OwnedOutput, "replaces"> & {
   readonly replaces: readonly OutputRecord[] | OwnedOutput | undefined;
 };
 
-/** A list, not records within records: anybody may send any number of payments that take one another's place. */
+/** A flat list, not nested records: an attacker may send any number of payments that replace one another. */
 export function recordOf(output: OwnedOutput): Plain {
   const replaced: OutputRecord[] = [];
   for (let older = output.replaces; older !== undefined; older = older.replaces)

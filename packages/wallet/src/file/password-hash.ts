@@ -5,8 +5,8 @@ import type { WorkThreads } from "../threads/work-threads.ts";
 const copyOf = async (hash: Promise<Uint8Array>): Promise<Uint8Array> => (await hash).slice();
 
 /**
- * The hashes of the empty password, which everybody can compute: those who open thousands of wallets without a
- * password compute them once.
+ * The hashes of the empty password, which are no secret: a service that opens thousands of wallets without a password
+ * computes them once.
  */
 class HashesOfNothing {
   readonly #threads: WorkThreads;
@@ -17,7 +17,7 @@ class HashesOfNothing {
     this.#threads = threads;
   }
 
-  /** 32 bytes, the caller's. */
+  /** 32 bytes, owned by the caller. */
   ofPassword(rounds: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(0);
     const made = this.#byRounds.get(rounds) ?? this.#threads.run("slowHash", { bytes, rounds });
@@ -26,13 +26,13 @@ class HashesOfNothing {
     return copyOf(made);
   }
 
-  /** Whether a file's key is that of the empty password, as far as it was computed. */
+  /** Whether a file's key is a hash of the empty password that was computed here. */
   async isKeyOfNothing(key: Uint8Array): Promise<boolean> {
     for (const hash of this.#byRounds.values()) if (equalBytes(await hash, key)) return true;
     return false;
   }
 
-  /** Of a file's key that is one of nothing, with a byte behind it. */
+  /** The hash of a file's key derived from the empty password, with one byte appended. */
   ofSeed(seed: Uint8Array): Promise<Uint8Array> {
     const name = Buffer.from(seed).toString("hex");
     const made = this.#bySeed.get(name) ?? this.#threads.run("slowHash", { bytes: seed.slice(), rounds: 1 });
@@ -42,13 +42,13 @@ class HashesOfNothing {
   }
 }
 
-/** A file's key, made of its password: 32 bytes, wiped by the caller. */
+/** Derives a file's key from its password: 32 bytes, which the caller wipes. */
 export function hashPassword(threads: WorkThreads, password: string, rounds: number): Promise<Uint8Array> {
   if (password === "") return hashesOf(threads).ofPassword(rounds);
   return threads.run("slowHash", { bytes: new TextEncoder().encode(password), rounds });
 }
 
-/** A key made of a file's key and a byte: 32 bytes, wiped by the caller. */
+/** Derives a key from a file's key and a byte: 32 bytes, which the caller wipes. */
 export async function hashFileKey(
   threads: WorkThreads,
   fileKey: Uint8Array,
@@ -64,7 +64,7 @@ export async function hashFileKey(
   }
 }
 
-/** They are kept with the threads that compute them. */
+/** The hashes are cached with the threads that compute them. */
 function hashesOf(threads: WorkThreads): HashesOfNothing {
   return threads.kept(HashesOfNothing);
 }

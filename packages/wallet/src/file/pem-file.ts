@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { BadTlsSettings } from "../daemon-tls.ts";
 
-/** Longest file of certificates that is read: a system's whole list has some 250 kB. */
+/** Maximum size of a file of certificates: a system's whole list has some 250 kB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Text of a file with keys or certificates. Throws BadTlsSettings, which does not show its content. */
+/** Reads a file with keys or certificates. Throws BadTlsSettings, which does not contain the file's content. */
 export function readPem(file: string): string {
   let text: string;
   try {

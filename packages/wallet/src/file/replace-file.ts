@@ -3,7 +3,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "./journal.ts";
 
-/** Puts bytes in place of a file, durably and in one step; its owner alone may read it. Throws what the file system does. */
+/** Replaces a file durably and in one step; only its owner can read it. Throws errors of the file system. */
 export async function replaceFile(path: string, bytes: Uint8Array | string): Promise<void> {
   const next = `${path}.new`;
   try {
@@ -22,7 +22,7 @@ export async function replaceFile(path: string, bytes: Uint8Array | string): Pro
   }
 }
 
-/** Makes a file that its owner alone may read, durably. Throws what the file system does, also where it is there. */
+/** Creates a file that only its owner can read, durably. Throws errors of the file system, also if the file exists. */
 export async function makeFile(path: string, bytes: Uint8Array | string): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {

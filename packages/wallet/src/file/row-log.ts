@@ -1,4 +1,4 @@
-/** Keeps a wallet's ledger in the rows of a store. */
+/** Stores changes of a wallet's ledger in the rows of a store. */
 import { setTimeout as delay } from "node:timers/promises";
 import { StoreUnavailable, type WalletKey, type WalletRow, type WalletStore } from "@anulo/store";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
@@ -8,21 +8,23 @@ import type { LedgerRows } from "./ledger-rows.ts";
 import { ledgerTables, rowKey, unfinishedTable } from "./ledger-tables.ts";
 import type { ChangeLog } from "./store.ts";
 
-/** How long a change waits for a store that is out of reach, and how long until it is tried again. */
+/** Milliseconds that a change waits for an unreachable store, and between two attempts. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 250;
 
-/** Of one step: below what an engine takes, and, written down as one value, below what a row may be. */
+/**
+ * Maximum rows of one transaction: below the database's limit and, serialized as one value, below the limit of a row.
+ */
 const STEP_ROWS = 4000;
 const STEP_BYTES = 2 * 1024 * 1024;
-/** The row that says that the rows of an unfinished change are all there. */
+/** The row which marks that the rows of an unfinished change are complete. */
 const COMPLETE_KEY = rowKey([0]);
 
 const isPut = (row: WalletRow | WalletKey): row is WalletRow => "value" in row;
 const bytesOf = (row: WalletRow | WalletKey): number => (isPut(row) ? row.value.length : 0);
 const isSecret = ({ table }: WalletKey): boolean => table.isSecret === true;
 
-/** The rows of a change, deletes first, in groups that a step can take. */
+/** The rows of a change, deletes first, in groups that fit into a transaction. */
 function stepsOf({ puts, deletes }: RowChange): RowChange[] {
   let step: RowChange = { puts: [], deletes: [] };
   const steps = [step];
@@ -42,8 +44,8 @@ function stepsOf({ puts, deletes }: RowChange): RowChange[] {
 }
 
 /**
- * Writes what a change touches, all of it or nothing. One that is too large for a step of the store is written down
- * first, as the rows it makes, then marked as complete, then done: whoever opens the store goes on where it ended.
+ * Writes all rows of a change or none. A change that is too large for one transaction is first written to a separate
+ * table, then marked as complete, then applied: after a crash the next opening of the store continues it.
  */
 export async function writeRows(store: WalletStore, change: RowChange): Promise<void> {
   if (stepsOf(change).length === 1) return await store.apply(change);
@@ -53,14 +55,14 @@ export async function writeRows(store: WalletStore, change: RowChange): Promise<
     const value = packStep(step);
     await store.apply({ puts: [{ table: unfinishedTable, key: rowKey([i + 1]), value }] });
   }
-  // Secrets go into their own table only. One that is there too early, or gone, is of no use to anybody.
+  // Secrets go into their own table only. A secret that is written too early, or already deleted, does no harm.
   const secret = { puts: change.puts.filter(isSecret), deletes: change.deletes.filter(isSecret) };
   for (const step of stepsOf(secret)) await store.apply(step);
   await store.apply({ puts: [{ table: unfinishedTable, key: COMPLETE_KEY, value: new Uint8Array() }] });
   await finishRows(store);
 }
 
-/** Does what a large change has left undone, or forgets one that was not written down to its end. */
+/** Applies a large change that was interrupted, or drops one that was not written completely. */
 export async function finishRows(store: WalletStore): Promise<void> {
   const left: WalletKey[] = [];
   let isComplete = false;
@@ -70,7 +72,7 @@ export async function finishRows(store: WalletStore): Promise<void> {
     else if (isComplete) await store.apply(unpackStep(value));
     left.push(row);
   }
-  // In one step as a rule; the mark goes first, so that what is left without it is forgotten.
+  // Usually one transaction; the mark is deleted first, so that rows left without it are dropped.
   for (const step of stepsOf({ puts: [], deletes: left }))
     if (step.deletes.length > 0) await store.apply(step);
 }
@@ -94,7 +96,7 @@ function unpackStep(value: Uint8Array): RowChange {
   };
 }
 
-/** Changes of a ledger, into a store: those that come while one is being written share the next step. */
+/** Writes changes of a ledger to a store; changes that arrive during a write share the next transaction. */
 export class RowLog implements ChangeLog {
   readonly #store: WalletStore;
   readonly #rows: LedgerRows;
@@ -125,7 +127,7 @@ export class RowLog implements ChangeLog {
         await this.#write(this.#rows.take());
         for (const { done } of waiting) done();
       } catch (error) {
-        // What the rows are now may be unknown: only opening the wallet again tells.
+        // The state of the rows may be unknown now: the wallet has to be opened again.
         this.#broken ??= refusalOf(error);
         for (const { failed } of waiting) failed(this.#broken);
       }
@@ -133,7 +135,7 @@ export class RowLog implements ChangeLog {
     this.#writing = undefined;
   }
 
-  /** Where the store is out of reach nothing was applied, and the same change can be tried again. */
+  /** If the store is unreachable nothing was applied, and the same change can be retried. */
   async #write(change: RowChange): Promise<void> {
     for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
       try {
@@ -154,7 +156,7 @@ export class RowLog implements ChangeLog {
   }
 }
 
-/** What callers are told of a store that takes no change. */
+/** The error that callers receive when the store rejects a change. */
 function refusalOf(error: unknown): unknown {
   const why = storeFailures[error instanceof Error ? error.name : ""];
   if (why === undefined) return error;

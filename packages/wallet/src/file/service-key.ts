@@ -9,7 +9,9 @@ const KEY_BYTES = 32;
 
 const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `The service's key can't be had: ${why}`);
 
-/** The key in a file: 32 bytes, random where the file is made, which only its owner may read. Throws `WalletRefusal`. */
+/**
+ * The key in a file: 32 bytes, generated if the file is missing, which only its owner can read. Throws `WalletRefusal`.
+ */
 export async function readServiceKey(path: string): Promise<Uint8Array> {
   try {
     const key = await readFile(path);

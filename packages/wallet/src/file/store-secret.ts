@@ -1,4 +1,4 @@
-/** Under which secret a wallet's journal is sealed. */
+/** The secret with which a wallet's journal is encrypted. */
 import { hkdfSync } from "node:crypto";
 import type { NetworkName, WalletKeys } from "../state.ts";
 import type { StoreOptions } from "./store.ts";
@@ -7,8 +7,8 @@ import type { WalletPaths } from "./wallet-files.ts";
 const PURPOSE = "anulo wallet store of a spend key";
 
 /**
- * Has a journal opened or made. Where there is a spend secret the journal is sealed under a secret made of it: whoever
- * has the view secret alone, as the holder of a background wallet or a cosigner does, reads nothing of it.
+ * Opens or creates a journal. If there is a spend secret, the journal is encrypted with a key derived from it, so that
+ * a holder of the view secret alone, such as a background wallet or a cosigner, cannot read it.
  */
 export async function withStore<T>(
   { store: path }: WalletPaths,

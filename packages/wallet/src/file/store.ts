@@ -1,4 +1,4 @@
-/** Keeps a wallet's state on disk: a picture of it, then every change since. */
+/** Stores a wallet's state on disk: a snapshot, then every change since. */
 
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -14,9 +14,9 @@ import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
 import { outputOf, recordOf } from "./output-record.ts";
 
-/** Where changes go before they are acknowledged. */
+/** Stores changes before they are acknowledged. */
 export interface ChangeLog {
-  /** Answers once `change` survives a crash; `encoded` spares its encoding where that is done already. */
+  /** Resolves once `change` is durable; `encoded` is its encoding, if that exists already. */
   append(change: WalletChange, encoded?: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,14 +26,16 @@ export const noChangeLog: ChangeLog = { append: async () => undefined, close: as
 
 /** 2: with intents; 3: with changes for an event log. */
 const FORMAT_VERSION = 3;
-/** Items of one record: a few hundred bytes each, so that no single step takes long. */
+/** Items per record: a few hundred bytes each, so that no single step takes long. */
 const ITEMS_PER_RECORD = 200;
-/** What takes a few milliseconds to read. */
+/** Number of bytes that take a few milliseconds to read. */
 const BYTES_BETWEEN_PAUSES = 64 * 1024;
-/** A journal with this much more of changes than of the picture it begins with is written anew when it is opened. */
+/** A journal whose changes exceed the snapshot at its beginning by this much is rewritten when it is opened. */
 const COMPACTION_SLACK_BYTES = 256 * 1024;
 
-/** `secret`: 32 bytes that every holder of the keys file can make; `formerSecret` is one that earlier versions used. */
+/**
+ * `secret`: 32 bytes that every holder of the keys file can derive; `formerSecret` is one that earlier versions used.
+ */
 export type StoreOptions = {
   path: string;
   secret: Uint8Array;
@@ -52,12 +54,15 @@ export async function createStore(options: StoreOptions, ledger: Ledger): Promis
 
 const nextOf = ({ path }: StoreOptions): string => `${path}.next`;
 
-/** Makes the store that takes the place of the one at `path` once a keys file with this secret is there. */
+/** Creates the store that replaces the one at `path` once a keys file with this secret exists. */
 export async function prepareNextStore(options: StoreOptions, ledger: Ledger): Promise<void> {
   await (await createStore({ ...options, path: nextOf(options) }, ledger)).close();
 }
 
-/** Puts the next store in its place if it belongs to these keys; else a crash came before they did, and it goes. */
+/**
+ * Activates the next store if it belongs to these keys; otherwise a crash happened before the keys were replaced, and
+ * it is deleted.
+ */
 export async function settleNextStore(options: StoreOptions): Promise<void> {
   const next = nextOf(options);
   try {
@@ -72,7 +77,7 @@ export async function settleNextStore(options: StoreOptions): Promise<void> {
   await syncDirectory(dirname(options.path));
 }
 
-/** One under the former secret is to be written anew. Throws `DamagedJournal`. */
+/** A journal encrypted with the former secret is to be rewritten. Throws `DamagedJournal`. */
 async function openJournal(path: string, { secret, formerSecret }: StoreOptions) {
   try {
     return { ...(await Journal.open(path, secret)), isFormer: false };
@@ -86,7 +91,7 @@ async function openJournal(path: string, { secret, formerSecret }: StoreOptions)
   }
 }
 
-/** Reads the store back; what its changes mean goes to `follower`. Throws `DamagedJournal`. */
+/** Reads the store; `follower` receives the meaning of its changes. Throws `DamagedJournal`. */
 export async function openStore(
   options: StoreOptions,
   settings: WalletSettings,
@@ -99,9 +104,11 @@ export async function openStore(
     throw error;
   });
   const isShort = sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES;
-  // Written on, one of an earlier version would hold what the programs of that version can't read.
+  // A journal of an earlier version is rewritten first: otherwise it would contain records that the programs of that
+  // version can't read.
   const isOfNow = sizes.version === FORMAT_VERSION;
-  // What an event log could not take yet is read from the changes next time, by a service that keeps one.
+  // Events that the log could not store yet are derived from the changes again at the next opening, by a service with
+  // an event log.
   const isTold =
     follower === undefined
       ? ledger.state.eventSource.length === 0
@@ -113,7 +120,7 @@ export async function openStore(
     await journal.close();
     return { ledger, log: fresh };
   } catch (error) {
-    // On a full disk the wallet can be read all the same.
+    // If the disk is full the wallet can still be read.
     if (wasCut) journal.refuse(error);
     return { ledger, log: logOf(journal) };
   }
@@ -126,7 +133,7 @@ function logOf(journal: Journal): ChangeLog {
   };
 }
 
-/** Answers how many bytes the picture and the changes since have, and the picture's version. */
+/** Returns the size in bytes of the snapshot and of the changes since, and the snapshot's version. */
 async function replay(
   ledger: Ledger,
   records: readonly Uint8Array[],
@@ -167,7 +174,7 @@ async function replay(
   return sizes;
 }
 
-/** Moves the ledger by a change that is on disk. */
+/** Applies a change that is on disk to the ledger. */
 async function applyFollowed(
   ledger: Ledger,
   change: WalletChange,

@@ -1,6 +1,6 @@
 /**
- * Wallets whose ledgers are in a store (@anulo/store): in the place of a journal stands a file that names the wallet
- * there. A journal is taken over when its wallet is opened with a store.
+ * Wallets whose ledgers are in a store (@anulo/store): in place of a journal there is a file with the wallet's id in
+ * the store. A journal is imported when its wallet is opened with a store.
  */
 import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
@@ -31,50 +31,53 @@ const ID_BYTES = 16;
 const KEY_PURPOSE = "anulo wallet store of a password";
 const ID_PURPOSE = "anulo id of a wallet of a fleet";
 
-/** Where the ledgers of a service's wallets are. */
+/** The store of the ledgers of a service's wallets. */
 export type LedgerStore = {
   readonly engine: Engine;
-  /** Outside the engine: the keys of secret rows, and how far each wallet had come. */
+  /** Folder outside the database: the keys of secret rows, and the last known position of each wallet. */
   readonly folder: string;
-  /** 32 bytes that open the stores of all wallets; undefined where the password of each does. */
+  /** 32 bytes that open the stores of all wallets; undefined if each wallet's password opens its own. */
   readonly serviceKey: Uint8Array | undefined;
-  /** Whether a wallet whose store is an older copy is opened all the same. */
+  /** Whether a wallet is opened although its store is an older copy. */
   readonly acceptsOlder: boolean;
-  /** Of a service that shares the wallets with others; undefined where it has them for itself. */
+  /** Set if the service shares the wallets with others; undefined if it has them for itself. */
   readonly shared?: SharedWallets | undefined;
 };
 
-/** What a service that shares its wallets needs for each. */
+/** What a service that shares its wallets provides for each wallet. */
 export interface SharedWallets {
   readonly locks: WalletLocks;
-  /** The engine, on which ownership of this wallet is taken only while its lock is held. */
+  /** The database connection, on which ownership of this wallet is taken only while its lock is held. */
   engineFor(paths: WalletPaths): Engine;
 }
 
-/** A wallet with files, as far as its store goes. */
+/** A wallet with files, as far as its store is concerned. */
 export type StoredWallet = {
   readonly paths: WalletPaths;
   readonly keys: WalletKeys;
-  /** Made of the wallet's password, 32 bytes. */
+  /** Derived from the wallet's password, 32 bytes. */
   readonly cacheKey: Uint8Array;
   readonly network: NetworkName;
   readonly settings: WalletSettings;
   readonly log?: Logger | undefined;
 };
 
-/** What opens a wallet's store. */
+/** The secrets that open a wallet's store. */
 export type StoreSecrets = Pick<StoredWallet, "keys" | "cacheKey">;
 
 export type OpenLedger = {
   readonly ledger: Ledger;
   readonly log: ChangeLog;
-  /** Has `write` put a keys file in place whose password makes another key; a crash leaves one that opens. */
+  /**
+   * Calls `write` to replace the keys file by one whose password yields another key; after a crash, the keys file on
+   * disk still opens the store.
+   */
   readonly changeKey: (to: StoreSecrets, write: () => Promise<void>) => Promise<void>;
 };
 
 const nextOf = ({ store }: WalletPaths): string => `${store}.next`;
 
-/** The wallet that a file names; undefined where there is none, or something else. */
+/** The id of the wallet in a file; undefined if there is none, or if the file has other content. */
 async function readName(path: string): Promise<WalletId | undefined> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -92,7 +95,7 @@ async function readName(path: string): Promise<WalletId | undefined> {
 }
 
 async function writeName(path: string, wallet: WalletId): Promise<void> {
-  // No other process writes there, also if it was stopped in the middle and goes on.
+  // No other process writes this file, even if it was suspended in the middle and continues.
   const next = `${path.replace(/\.anulo(?:\.next)?$/, `.${randomBytes(4).toString("hex")}$&`)}.new`;
   const file = await open(next, "w", 0o600);
   try {
@@ -105,14 +108,17 @@ async function writeName(path: string, wallet: WalletId): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** Throws the refusal of a wallet that a service without a store cannot open. */
+/** Throws `WalletRefusal` if a service without a store cannot open this wallet. */
 export async function refuseStored(paths: WalletPaths): Promise<void> {
   for (const path of [paths.store, nextOf(paths)])
     if ((await readName(path)) !== undefined)
       throw failedToOpen("its history is in a store: start the service with the --store it was opened with");
 }
 
-/** The ledger of a wallet in a store: made, continued, or taken over from its journal. Throws `WalletRefusal`, `DamagedJournal`. */
+/**
+ * The ledger of a wallet in a store: created, continued, or imported from its journal. Throws `WalletRefusal`,
+ * `DamagedJournal`.
+ */
 export async function openStoredLedger(wallet: StoredWallet, store: LedgerStore): Promise<OpenLedger> {
   const { paths, keys, network, settings } = wallet;
   await settleNextName(wallet, store);
@@ -129,7 +135,7 @@ export async function openStoredLedger(wallet: StoredWallet, store: LedgerStore)
   return await createStoredLedger(wallet, { store, ledger, path: paths.store });
 }
 
-/** Makes the ledger that takes the place of the wallet's once a keys file with these keys is there. */
+/** Creates the ledger that replaces the wallet's once a keys file with these keys exists. */
 export async function prepareNextStoredLedger(
   wallet: StoredWallet,
   store: LedgerStore,
@@ -139,7 +145,10 @@ export async function prepareNextStoredLedger(
   await next.log.close();
 }
 
-/** Puts the next ledger in its place if it belongs to these keys; else a crash came before they did, and it goes. */
+/**
+ * Activates the next ledger if it belongs to these keys; otherwise a crash happened before the keys were replaced, and
+ * its file is deleted.
+ */
 async function settleNextName(wallet: StoredWallet, store: LedgerStore): Promise<void> {
   const path = nextOf(wallet.paths);
   const id = await readName(path);
@@ -148,7 +157,7 @@ async function settleNextName(wallet: StoredWallet, store: LedgerStore): Promise
     await (await openRows(wallet, { store, id, isNamed: true })).close();
   } catch (error) {
     if (!(error instanceof WrongStoreKey)) throw error;
-    // Gone only where the one in its place opens: else it is the key of the service that is not the same.
+    // Deleted only if the current ledger opens: otherwise the cause is a different service key.
     const current = await readName(wallet.paths.store);
     if (current !== undefined) await (await openNamed(wallet, { store, id: current })).close();
     return await rm(path, { force: true });
@@ -176,8 +185,8 @@ async function createStoredLedger(
 }
 
 /**
- * Where several services share a wallet its id follows from its name and keys: one that was stopped while it made the
- * ledger, and goes on once another has made it, can name no other one.
+ * If several services share a wallet, its id is derived from its name and keys: a service that was suspended while it
+ * created the ledger, and continues once another has created it, gets the same id.
  */
 function idOf(
   { paths, keys }: StoredWallet,
@@ -195,7 +204,9 @@ function idOf(
     .subarray(0, ID_BYTES);
 }
 
-/** What is under an id already: where several services share a wallet, another may have made its ledger. */
+/**
+ * Loads a ledger that exists under an id already: if several services share a wallet, another one may have created it.
+ */
 async function loadWritten(
   wallet: StoredWallet,
   { store, opened }: { readonly store: LedgerStore; readonly opened: WalletStore },
@@ -241,7 +252,7 @@ function openLedgerOf(
       try {
         await opened.wrapAlsoBy(key);
         await write();
-        // The password is another one from here on; the next opening does what could not be done.
+        // The new password is valid from here on; the next opening of the wallet retries what fails here.
         await opened.wrapBy(key).catch((error: Error) => {
           wallet.log?.warn("the former password opens a wallet's store until that is opened again", {
             reason: error.message,
@@ -255,8 +266,8 @@ function openLedgerOf(
 }
 
 /**
- * What wraps the data key of a wallet: of other keys it is another, so that no ledger is taken for theirs. The view
- * secret is in it since a password may be empty, and id and public key are known to whoever reads the database.
+ * The key that wraps a wallet's data key: it differs for other keys, so that no ledger is taken for another wallet's.
+ * It includes the view secret since a password may be empty, and id and public key are visible in the database.
  */
 function wrappingKey(secret: Uint8Array, id: WalletId, { keys }: Pick<StoredWallet, "keys">): Uint8Array {
   const info = Buffer.concat([Buffer.from(KEY_PURPOSE), keys.spendPublic]);
@@ -268,7 +279,7 @@ function wrappingKey(secret: Uint8Array, id: WalletId, { keys }: Pick<StoredWall
   }
 }
 
-/** Throws the refusal of a store that another key opens. */
+/** Throws `WalletRefusal` if the store belongs to another key. */
 async function openNamed(
   wallet: StoredWallet,
   { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
@@ -279,7 +290,7 @@ async function openNamed(
   });
 }
 
-/** `isNamed`: a file names it, so that it has to be there. */
+/** `isNamed`: a file contains its id, so it must exist. */
 async function openRows(
   wallet: StoredWallet,
   { store, id, isNamed }: { readonly store: LedgerStore; readonly id: WalletId; readonly isNamed: boolean },

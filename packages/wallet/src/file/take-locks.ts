@@ -1,4 +1,4 @@
-/** Which locks keep others from the files of a wallet that is opened. */
+/** The locks that are taken when a wallet is opened. */
 import type { LedgerStore } from "./stored-ledger.ts";
 import type { UnlockedKeys } from "./unlock-keys.ts";
 import type { WalletPaths } from "./wallet-files.ts";
@@ -6,13 +6,14 @@ import { fileLocks, takeLock, type WalletLocks } from "./wallet-lock.ts";
 
 type TakeLock = () => Promise<() => Promise<void>>;
 
-/** Files, unless the wallets are shared with other services. */
+/** Lock files, unless the wallets are shared with other services. */
 export const locksOf = ({ store }: { readonly store?: LedgerStore }): WalletLocks =>
   store?.shared?.locks ?? fileLocks;
 
 /**
- * Takes the locks of a wallet, and of the one it scans for (`main`); what is given gives them back. A background
- * wallet's files have a lock of their own among services that share wallets, since no store fences them.
+ * Takes the locks of a wallet, and of the main wallet it scans for (`main`); returns a function that releases them.
+ * Among services that share wallets, a background wallet's files have a lock of their own, since no store protects
+ * them.
  */
 export async function takeLocksFor(
   { paths, file }: UnlockedKeys,

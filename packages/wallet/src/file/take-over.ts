@@ -1,13 +1,13 @@
-/** What stands only in the cache of the original program, as changes of this wallet. Pure. */
+/** Data that only the original program's cache contains, as changes of this wallet. Pure. */
 import { formatAddress, keyImagesOf, outputKey, toHex } from "@anulo/protocol";
 import type { TakenOver, WalletChange } from "../changes.ts";
 import type { AddressBookEntry, NetworkName, OutgoingPayment, OutgoingState, WalletState } from "../state.ts";
 import { LINEAGE } from "./cache-of-wallet.ts";
 import type { CachedDestination, OriginalCache } from "./original-cache.ts";
 
-/** Items of one change: some milliseconds, since each payment has addresses to be written out. */
+/** Items per change: some milliseconds, since each payment has addresses to be formatted. */
 const ITEMS_PER_CHANGE = 50;
-/** What the original writes where it does not know the change. */
+/** The value that the original writes if it does not know the change. */
 const UNKNOWN_AMOUNT = 0xffff_ffff_ffff_ffffn;
 /** Source: wallet2.h `unconfirmed_transfer_details::m_state`. */
 const statesWhileUnconfirmed: readonly OutgoingState[] = ["pending", "missing", "failed"];
@@ -22,7 +22,7 @@ const byHex = <V, T>(pairs: Pairs<V>, map: (value: V) => T): [string, T][] =>
 type Taking = {
   readonly network: NetworkName;
   readonly isViewOnly: boolean;
-  /** What is known already, where the cache was made of one written here and nothing was edited since. */
+  /** The known state, if the cache was derived from one written here and nothing was edited here since. */
   readonly older?: Readonly<WalletState>;
 };
 
@@ -79,7 +79,7 @@ function waitingPayment(
   return { ...common(key, value, taking), ...times, unlockTime: value.prefix.unlockTime, state };
 }
 
-/** Main secret key first, then the additional ones. */
+/** The main secret key, then the additional ones. */
 function txKeysOf({ txKeys, additionalTxKeys }: OriginalCache): [string, Uint8Array[]][] {
   const additional = new Map(byHex(additionalTxKeys, (keys) => keys));
   return txKeys.map(({ key, value }) => {
@@ -110,7 +110,7 @@ function keyImagesOfCache({ transfers, coldKeyImages }: OriginalCache, { isViewO
   return told;
 }
 
-/** Changes of some dozen items each, made when they are asked for. */
+/** Changes of some dozen items each, created when they are iterated. */
 function* inParts<T, R>(
   items: readonly T[],
   make: (item: T) => R,
@@ -127,7 +127,7 @@ const asItIs = <T>(item: T): T => item;
 type TextPair = { key: Uint8Array; value: Uint8Array };
 const ofTexts = ({ key, value }: TextPair) => [text(key), text(value)] as const;
 
-/** Whether the original made this cache of the one written here last. */
+/** Whether the original derived this cache from the one written here last. */
 export function continuesOurs(
   { attributes }: OriginalCache,
   { takenOverCache }: Readonly<WalletState>,
@@ -138,7 +138,7 @@ export function continuesOurs(
   );
 }
 
-/** What the original's user may change or delete at any time. A newer list of addresses is taken as a whole. */
+/** Data that the original's user may change or delete at any time. A newer address book replaces the wallet's. */
 function* takeTexts(cache: OriginalCache, taking: Taking): Generator<WalletChange> {
   const { older } = taking;
   const isNewer = older !== undefined;
@@ -156,7 +156,7 @@ function* takeTexts(cache: OriginalCache, taking: Taking): Generator<WalletChang
   yield { kind: "takenOver", isNewer, tags: tags.map(text), tagDescriptions: tagDescriptions.map(ofTexts) };
 }
 
-/** Everything worth taking over, piece by piece; the last change names the writing of the cache. */
+/** The changes that import the cache, piece by piece; the last change contains the id of the cache. */
 export function* takeOver(cache: OriginalCache, id: string, taking: Taking): Generator<WalletChange> {
   yield* inParts(txKeysOf(cache), asItIs, (txKeys) => ({ txKeys }));
   yield* inParts(

@@ -1,4 +1,4 @@
-/** Opens keys files, with the refusals that callers know. */
+/** Opens keys files; throws the errors that callers know. */
 import { failedToOpen, WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
 import type { NetworkName } from "../state.ts";
@@ -24,7 +24,7 @@ export type UnlockedKeys = {
   readonly keysImage: Uint8Array;
 };
 
-/** Reads the keys file; throws the refusal callers know, whatever is wrong. */
+/** Reads the keys file; throws `WalletRefusal`, whatever is wrong. */
 export async function unlockKeys(
   paths: WalletPaths,
   password: string,
@@ -40,7 +40,10 @@ export async function unlockKeys(
   }
 }
 
-/** Opens a sealed keys file. Throws WrongPassword, or a refusal for what this service cannot work with. */
+/**
+ * Opens an encrypted keys file. Throws WrongPassword, or `WalletRefusal` for a wallet that this service does not
+ * support.
+ */
 export async function unlockImage(
   {
     paths,
@@ -64,7 +67,7 @@ function checkSupported({ settings }: KeysFile, network: NetworkName): void {
   if ((settings.get("key_on_device") ?? 0) !== 0) refuse("its keys are on a device");
 }
 
-/** Throws a refusal when the password is wrong. */
+/** Throws `WalletRefusal` if the password is wrong. */
 export async function readWith(
   opened: { readonly keysImage: Uint8Array },
   password: string,

@@ -1,7 +1,7 @@
 /**
- * A wallet's files in the wallet directory: `<name>.keys` (as the original programs keep it), `<name>.anulo` (our
+ * A wallet's files in the wallet directory: `<name>.keys` (in the original programs' format), `<name>.anulo` (our
  * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read
- * and left behind (beside-original.ts), `<name>.anulo.cache` while it is written.
+ * and written again (beside-original.ts), as `<name>.anulo.cache` while it is being written.
  */
 import { randomBytes } from "node:crypto";
 import { access, link, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -12,22 +12,22 @@ import { IV_BYTES } from "./encrypted-file.ts";
 import { syncDirectory } from "./journal.ts";
 
 export type WalletPaths = {
-  /** What the original would call the wallet file. */
+  /** The path that the original calls the wallet file. */
   readonly base: string;
   readonly keys: string;
   readonly store: string;
   readonly lock: string;
-  /** The original's cache until it is whole. */
+  /** The original's cache while it is incomplete. */
   readonly nextCache: string;
 };
 
-/** Bytes of a name with its longest ending, which file systems take. */
+/** Maximum length (bytes) of a name: with its longest ending, file systems must accept it. */
 const MAX_NAME_BYTES = 255 - ".address.txt".length;
 
-/** A wallet of such a name would have its files where another keeps its own. */
+/** A wallet with such a name would use the same files as another one. */
 const OWN_ENDING = /\.anulo(?:\.lock|\.next|\.cache|\.old\d*)?(?:\.keys)?$/;
 
-/** Throws a refusal for a name that would leave the directory, or that no file can have. */
+/** Throws `WalletRefusal` for a name that would leave the directory, or that no file can have. */
 export function walletPaths(directory: string, name: string): WalletPaths {
   const isTooLong = Buffer.byteLength(name) > MAX_NAME_BYTES;
   if (
@@ -39,16 +39,19 @@ export function walletPaths(directory: string, name: string): WalletPaths {
   ) {
     throw new WalletRefusal("UNKNOWN_ERROR", "Invalid filename");
   }
-  // Not joined, which would take `.` and `..` for a way out of the directory.
+  // Concatenated rather than joined, since `join` would resolve `.` and `..`.
   return pathsOfFile(`${directory.replace(/\/+$/, "")}/${name}`);
 }
 
-/** The name of the wallet that a name opens: with the ending of its keys file it is the same. */
+/** The wallet that a name opens: a name with the ending of a keys file means the same wallet. */
 export function walletNameOf(name: string): string {
   return basename(pathsOfFile(name).base);
 }
 
-/** Of a wallet named by its file, with or without the ending of its keys. Source: wallet2.cpp `do_prepare_file_names`. */
+/**
+ * The paths of a wallet named by its file, with or without the ending of its keys. Source: wallet2.cpp
+ * `do_prepare_file_names`.
+ */
 export function pathsOfFile(file: string): WalletPaths {
   return pathsAt(file.replace(/\.keys$/, ""));
 }
@@ -58,24 +61,26 @@ function pathsAt(base: string): WalletPaths {
   return { base, keys: `${base}.keys`, store, lock: `${store}.lock`, nextCache: `${store}.cache` };
 }
 
-/** Whether there is a wallet of this name. Its journal alone is none: whoever deletes the original's files deletes it. */
+/**
+ * Whether there is a wallet of this name. A journal alone does not count, since users delete only the original's files.
+ */
 export async function walletExists(paths: WalletPaths): Promise<boolean> {
   return (await exists(paths.base)) || (await exists(paths.keys));
 }
 
-/** Entries of a folder that are read at once. */
+/** Number of directory entries that are read at once. */
 const ENTRIES_AT_ONCE = 256;
 
 export type NamesAsked = {
   readonly after: string;
   readonly limit: number;
-  /** Which names are told; all unless given. */
+  /** Which names to return; all if left out. */
   readonly accepts?: (name: string) => boolean;
 };
 
 /**
- * Names of the wallets in a folder, in order of their UTF-16 code units: the first `limit` of those after `after`. The
- * folder is read through, but only so many names are held.
+ * Names of the wallets in a folder, in order of their UTF-16 code units: the first `limit` names greater than `after`.
+ * The whole folder is read, but only this many names are held in memory.
  */
 export async function walletNames(
   directory: string,
@@ -93,7 +98,7 @@ export async function walletNames(
   return names;
 }
 
-/** Where a name belongs among others in order. */
+/** Index at which a name belongs in an ordered list. */
 function placeOf(names: readonly string[], name: string): number {
   let [from, to] = [0, names.length];
   while (from < to) {
@@ -113,24 +118,24 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Takes away what a wallet that could not be made has left. */
+/** Removes the files of a wallet that could not be created. */
 export async function removeFiles({ base, keys, store }: WalletPaths): Promise<void> {
   for (const path of [keys, store, `${base}.address.txt`]) await rm(path, { force: true });
 }
 
 export const missingFile = ({ keys }: WalletPaths) => failedToOpen(`file not found "${keys}"`);
 
-/** Undefined when there is no such file. */
+/** The keys file; undefined if it does not exist. */
 export function readKeysImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
   return readIfThere(paths.keys);
 }
 
-/** The original's cache; undefined when there is none. */
+/** The original's cache; undefined if it does not exist. */
 export function readCacheImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
   return readIfThere(paths.base);
 }
 
-/** The id of the original's cache, as `cacheId` makes it; undefined where there is none. */
+/** The id of the original's cache, as `cacheId` computes it; undefined if there is none. */
 export async function readCacheId({ base }: WalletPaths): Promise<string | undefined> {
   try {
     const file = await open(base, "r");
@@ -156,7 +161,7 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
 }
 
 /**
- * Beside a wallet of a test network the original writes its address, for people to read.
+ * Beside a wallet of a test network the original writes its address, as text for the user.
  * Source: wallet2.cpp `create_keys_file`.
  */
 export async function writeAddressFile(paths: WalletPaths, address: string): Promise<void> {
@@ -164,12 +169,12 @@ export async function writeAddressFile(paths: WalletPaths, address: string): Pro
 }
 
 /**
- * Where a keys file is written before it takes its place. No other process writes there: one that was stopped in the
- * middle and goes on later writes into no file but its own.
+ * The path at which a keys file is written before it replaces the old one. No other process writes it: a process that
+ * was suspended in the middle and continues later writes only its own file.
  */
 const nextKeysOf = ({ base }: WalletPaths): string => `${base}.${randomBytes(4).toString("hex")}.keys.new`;
 
-/** Replaces the keys file in one step: a crash leaves the old or the new one. */
+/** Replaces the keys file in one step: after a crash it is either the old or the new one. */
 export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Promise<void> {
   const next = nextKeysOf(paths);
   await writeNext(next, image);
@@ -177,7 +182,7 @@ export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Pro
   await syncDirectory(dirname(paths.keys));
 }
 
-/** Makes a keys file where other processes may make one too: false where there is one, which stays. */
+/** Creates a keys file while other processes may create one too; returns false if one exists, which is not changed. */
 export async function createKeysImage(paths: WalletPaths, image: Uint8Array): Promise<boolean> {
   const next = nextKeysOf(paths);
   await writeNext(next, image);
@@ -194,8 +199,8 @@ export async function createKeysImage(paths: WalletPaths, image: Uint8Array): Pr
 }
 
 /**
- * Replaces the keys file and the original's cache: both are on disk before either takes its place, so that a crash
- * between the two leaves the missing one as `<name>.new`.
+ * Replaces the keys file and the original's cache: both are on disk before either is renamed, so that a crash between
+ * the two leaves the missing one as `<name>.new`.
  */
 export async function writeKeysAndCache(
   paths: WalletPaths,
@@ -223,14 +228,14 @@ async function writeNext(path: string, image: Uint8Array): Promise<void> {
 }
 
 /**
- * Puts the original's cache aside, as `<name>.old` or `<name>.old2`, ..: it belongs to other keys from now on, and
- * the original refuses a wallet whose cache is of another address.
+ * Renames the original's cache to `<name>.old` or `<name>.old2`, ..: it belongs to other keys from now on, and the
+ * original refuses a wallet whose cache is of another address.
  */
 export async function putCacheAside({ base }: WalletPaths): Promise<void> {
   await putAside(base);
 }
 
-/** The same for the journal of a wallet whose other files were deleted: a new one of its name begins anew. */
+/** Does the same with the journal of a wallet whose other files were deleted: a new wallet of its name starts empty. */
 export async function putStoreAside({ store }: WalletPaths): Promise<void> {
   await putAside(store);
 }

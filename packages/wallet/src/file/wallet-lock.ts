@@ -1,6 +1,6 @@
 /**
- * Keeps a second service from writing the files of a wallet: a lock file that names its holder. Where processes can
- * see each other, we ask the system whether the holder is alive. Elsewhere (another container, another machine with the
+ * Prevents a second service from writing the files of a wallet: a lock file contains its holder. If processes can see
+ * each other, we query the system whether the holder is alive. Otherwise (another container, another machine with the
  * same folder) the holder shows that it is alive by touching the file.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -10,34 +10,38 @@ import { setTimeout as delay } from "node:timers/promises";
 import { failedToOpen, refuseUnwritten } from "../refusal.ts";
 import type { WalletPaths } from "./wallet-files.ts";
 
-/** Who keeps others from the wallets of a folder. */
+/** The locks of the wallets in a folder. */
 export interface WalletLocks {
-  /** Takes a wallet's lock; what is given gives it back. Throws `WalletRefusal`. */
+  /** Takes a wallet's lock and returns a function that releases it. Throws `WalletRefusal`. */
   take(paths: WalletPaths): Promise<() => Promise<void>>;
-  /** Throws a refusal where a lock that was taken may be another's by now. */
+  /** Throws `WalletRefusal` if a lock that was taken may be another service's by now. */
   confirm(paths: WalletPaths): Promise<void>;
 }
 
-/** A file each, which lasts as long as its holder. */
+/** One lock file per wallet, valid as long as its holder lives. */
 export const fileLocks: WalletLocks = {
   take: ({ lock }) => takeLock(lock),
   confirm: async () => undefined,
 };
 
-/** Between two touches of a lock. */
+/** Milliseconds between two touches of a lock. */
 const TOUCH_MS = 1000;
-/** A lock untouched for this long counts as abandoned where its holder's process cannot be seen. */
+/**
+ * A lock that is not touched for this long (milliseconds) counts as abandoned, if its holder's process cannot be seen.
+ */
 const WATCH_MS = 3500;
 
-/** Tells this process, which may run several services, from one that had its number before. */
+/** Distinguishes this process, which may run several services, from an earlier one with the same process id. */
 const THIS_PROCESS = randomUUID();
 
-/** How this process names itself in a lock; in a copy of the file elsewhere the name means nothing. */
+/**
+ * The id of this process in a lock; it depends on the path, so that it means nothing in a copy of the file elsewhere.
+ */
 function nameIn(lock: string): string {
   return createHash("sha256").update(THIS_PROCESS).update(lock).digest("hex");
 }
 
-/** Who holds a lock: a process, when it began, among which processes its number counts, and its name for itself. */
+/** The holder of a lock: a process id, its start time, the scope in which the process id is valid, and its own id. */
 type Holder = {
   readonly pid: number;
   readonly start: string;
@@ -45,10 +49,10 @@ type Holder = {
   readonly name: string | undefined;
 };
 
-/** When a process started, where the system says so: its number may be given to another process later. */
+/** When a process started, if the system reports it: its process id may be reused later. */
 async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-  // After the name, which may hold anything. Source: proc_pid_stat(5), starttime.
+  // The fields after the name, which may contain any character. Source: proc_pid_stat(5), starttime.
   return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "";
 }
 
@@ -79,13 +83,13 @@ async function isAlive({ pid, start }: Holder): Promise<boolean> {
   return start === "" || start === (await startOf(pid));
 }
 
-/** What changes with every touch; undefined once the file is gone. */
+/** A value that changes with every touch; undefined once the file is deleted. */
 async function touchOf(lock: string): Promise<string | undefined> {
   const times = await stat(lock).catch(() => undefined);
   return times && `${times.ino} ${times.mtimeMs}`;
 }
 
-/** Looks whether a lock is touched. */
+/** Watches whether a lock is touched. */
 async function isTouched(lock: string, watchMs: number): Promise<boolean> {
   const before = await touchOf(lock);
   const until = Date.now() + watchMs;
@@ -100,16 +104,16 @@ async function isTouched(lock: string, watchMs: number): Promise<boolean> {
 async function isHeld(lock: string, text: string, watchMs: number): Promise<boolean> {
   const holder = holderOf(text);
   if (holder?.name === nameIn(lock)) return true;
-  // One that says nothing has just been made, or its maker was killed before it was written.
+  // An empty lock was just created, or its creator was killed before writing it.
   if (holder?.scope === (await scopeHere())) return await isAlive(holder);
   return await isTouched(lock, watchMs);
 }
 
-/** The lock is ours; what is given gives it back. */
+/** Keeps a lock that was taken, and returns a function that releases it. */
 function hold(lock: string): () => Promise<void> {
   const timer = setInterval(() => {
     const now = new Date();
-    // A folder that has become read-only still keeps the lock from those who see us.
+    // If the folder has become read-only, the lock still works for processes that can see this one.
     utimes(lock, now, now).catch(() => undefined);
   }, TOUCH_MS).unref();
   return async () => {
@@ -118,7 +122,7 @@ function hold(lock: string): () => Promise<void> {
   };
 }
 
-/** Takes the lock at a path; one whose holder died without giving it back doesn't count. Throws `WalletRefusal`. */
+/** Takes the lock at a path; a lock whose holder died without releasing it doesn't count. Throws `WalletRefusal`. */
 export async function takeLock(lock: string, watchMs = WATCH_MS): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
@@ -130,7 +134,7 @@ export async function takeLock(lock: string, watchMs = WATCH_MS): Promise<() => 
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") refuseUnwritten(error);
       const text = await read(lock);
       if (await isHeld(lock, text, watchMs)) break;
-      // Somebody else may have found the same meanwhile, and be its holder now.
+      // Another process may have found the same meanwhile, and be the holder now.
       if ((await read(lock)) === text) await rm(lock, { force: true });
     }
   }

@@ -1,4 +1,4 @@
-/** Writes the original program's cache to a file, in turns and without ever holding all of it. */
+/** Writes the original program's cache to a file, in turns and without ever holding all of it in memory. */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,21 +9,22 @@ import { IV_BYTES } from "./encrypted-file.ts";
 import { syncDirectory } from "./journal.ts";
 import { type CacheToWrite, MAX_CACHE_BYTES, piecesOfCache } from "./original-cache.ts";
 
-/** The longest stretch of work between two pauses. */
+/** Maximum duration (milliseconds) of work between two pauses. */
 const TURN_MS = 8;
 const BYTES_A_WRITE = 256 * 1024;
-/** Of one item of any list, on average: the first guess of how long a cache is. */
+/** Average bytes per item of any list: for the first estimate of the size of a cache. */
 const BYTES_AN_ITEM = 100;
 
-/** Makes the cache with this id (hex of its iv). */
+/** Creates the cache with this id (hex of its iv). */
 export type MakeCache = (id: string) => Promise<CacheToWrite>;
 
-/** Where a cache is written, under which key, and by what name beside it until it is whole. */
+/** The path of a cache, its key, and its temporary path until it is complete. */
 export type CacheTarget = { readonly path: string; readonly temporary: string; readonly key: Uint8Array };
 
 /**
- * Replaces the cache in one step, once `isStillFree` says that nobody else has written it meanwhile; answers its id,
- * or undefined where somebody had. Throws what the file system does, and `RangeError` for more than 512 MiB.
+ * Replaces the cache in one step, once `isStillFree` confirms that no other program has written it meanwhile; returns
+ * its id, or undefined if another program has. Throws errors of the file system, and `RangeError` for more than 512
+ * MiB.
  */
 export async function writeCache(
   { path, temporary, key }: CacheTarget,
@@ -37,7 +38,7 @@ export async function writeCache(
     await syncDirectory(dirname(path));
     return id;
   } finally {
-    // Gone by now where all went well.
+    // If all went well, the file has been renamed by now.
     await rm(temporary, { force: true });
   }
 }
@@ -45,7 +46,7 @@ export async function writeCache(
 async function writeWhole(path: string, key: Uint8Array, make: MakeCache): Promise<string> {
   const file = await open(path, "w", 0o600);
   try {
-    // The length stands before the text and is known after it, so that a wrong guess of its size costs another go.
+    // The length precedes the text but is known only after it, so a wrong estimate of the size costs another attempt.
     for (let guess: number | undefined; ; ) {
       const iv = new Uint8Array(randomBytes(IV_BYTES));
       const id = toHex(iv);
@@ -73,7 +74,7 @@ function guessLength(cache: CacheToWrite): number {
   return items * BYTES_AN_ITEM;
 }
 
-/** Answers how many bytes the text has. */
+/** Returns the size of the text in bytes. */
 async function writeText(
   file: FileHandle,
   cache: CacheToWrite,

@@ -10,23 +10,25 @@ export function accountOfKeys(keys: WalletKeys): MultisigAccount | undefined {
   return { ...multisig, baseSecret: spendSecret, commonSecret: viewSecret, spendPublic, viewPublic };
 }
 
-/** The keys a multisig wallet keeps. */
+/** The keys of a multisig wallet. */
 export function keysOfAccount(account: MultisigAccount): WalletKeys {
   const { baseSecret, commonSecret, spendPublic, viewPublic, ...multisig } = account;
   return { spendSecret: baseSecret, viewSecret: commonSecret, spendPublic, viewPublic, multisig };
 }
 
-/** The own base key, by which others know this signer (32 bytes). */
+/** The public base key that identifies this signer to the others (32 bytes). */
 export function signerKeyOf({ baseSecret }: MultisigAccount): Uint8Array {
   return publicKeyOf(baseSecret);
 }
 
-/** The keys for scanning: in a multisig wallet without the spend secret, since no signer alone can make key images. */
+/**
+ * The keys for scanning: without the spend secret in a multisig wallet, since no signer alone can compute key images.
+ */
 export function scanningKeys(keys: WalletKeys): WalletKeys {
   return keys.multisig === undefined ? keys : { ...keys, spendSecret: undefined, multisig: undefined };
 }
 
-/** The sum of secret scalars (32 bytes each), to be wiped; nothing of what it was on the way is left. */
+/** The sum of secret scalars (32 bytes each), which the caller wipes; intermediate sums are wiped. */
 export function sumOfSecrets(secrets: readonly Uint8Array[]): Uint8Array {
   const sum = new Uint8Array(32);
   for (const secret of secrets) {
@@ -37,7 +39,7 @@ export function sumOfSecrets(secrets: readonly Uint8Array[]): Uint8Array {
   return sum;
 }
 
-/** This signer's part of an owned output's one-time secret (32 bytes), to be wiped. */
+/** This signer's part of an owned output's one-time secret (32 bytes), which the caller wipes. */
 export function ownOneTimeSecret(account: MultisigAccount, output: OwnedOutput): Uint8Array {
   const spendSecret = sumOfSecrets(account.shares);
   const viewSecret = account.commonSecret;

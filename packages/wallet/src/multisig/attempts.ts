@@ -1,4 +1,7 @@
-/** One proposed transaction can be finished by several groups of signers; each gets its own attempt, with its own nonces. */
+/**
+ * One proposed transaction can be completed by several groups of signers; each group has its own attempt, with its own
+ * nonces.
+ */
 import {
   addNonces,
   addResponses,
@@ -23,7 +26,7 @@ export class SigningRefused extends Error {
   override name = "SigningRefused";
 }
 
-/** An input all signers agree on, and the secret of its commitment, which the proposer alone knows. */
+/** An input that all signers agree on, and the secret of its commitment, which only the proposer has. */
 export interface ProposedInput {
   readonly frame: ClsagFrame;
   readonly output: OwnedOutput;
@@ -32,7 +35,9 @@ export interface ProposedInput {
 
 const isIn = (keys: readonly Uint8Array[], key: Uint8Array) => keys.some((each) => equalBytes(each, key));
 
-/** Every choice of signers to leave out so that exactly the threshold remains; the empty choice where all must sign. */
+/**
+ * Every choice of signers to leave out so that exactly the threshold remains; only the empty choice if all must sign.
+ */
 export function ignoreSets(others: readonly Uint8Array[], threshold: number): Uint8Array[][] {
   return subsets(others, others.length + 1 - threshold);
 }
@@ -42,7 +47,7 @@ function subsets<T>(of: readonly T[], size: number): T[][] {
   return of.flatMap((first, at) => subsets(of.slice(at + 1), size - 1).map((rest) => [first, ...rest]));
 }
 
-/** Points for one nonce of each signer in the group; what is taken from the infos is marked as used. */
+/** Points for one nonce of each signer in the group; those taken from the infos are marked as used. */
 function takeNonces(
   infos: readonly SignerInfo[],
   own: NoncePoints,
@@ -63,11 +68,11 @@ function takeNonces(
 
 export interface Proposing {
   readonly account: MultisigAccount;
-  /** What the other signers exported about the output of each input. */
+  /** The other signers' exports about the output of each input. */
   readonly infos: readonly (readonly SignerInfo[])[];
 }
 
-/** The attempt of one group, signed by this signer with all his shares. Throws SigningRefused. */
+/** The attempt of one group, signed by this signer with all of its shares. Throws SigningRefused. */
 export function proposeAttempt(
   inputs: readonly ProposedInput[],
   { account, infos }: Proposing,
@@ -106,7 +111,9 @@ export function proposeAttempt(
   };
 }
 
-/** Takes the nonces of one output that an attempt uses out of those left. Throws SigningRefused. */
+/**
+ * Removes the nonces of one output that an attempt uses from the unused ones, and returns them. Throws SigningRefused.
+ */
 export function takeOwnNonces(attempt: SigningAttempt, left: Uint8Array[]): Uint8Array[] {
   const used = new Set(attempt.usedNonces.map(toHex));
   return Array.from({ length: NONCES_PER_SIGNATURE }, () => {
@@ -119,7 +126,10 @@ export function takeOwnNonces(attempt: SigningAttempt, left: Uint8Array[]): Uint
   });
 }
 
-/** The attempt with this signer's part added, from the shares nobody has signed with yet. Throws SigningRefused. */
+/**
+ * The attempt with this signer's part added, from the shares with which no signer has signed yet. Throws
+ * SigningRefused.
+ */
 export function addToAttempt(
   attempt: SigningAttempt,
   frames: readonly ClsagFrame[],

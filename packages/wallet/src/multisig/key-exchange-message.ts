@@ -22,18 +22,18 @@ import {
   varint,
 } from "@anulo/protocol";
 
-/** What a signer sends to the others in one round. Keys are 32 bytes. Source: multisig_kex_msg.h. */
+/** The message of a signer to the others in one round. Keys are 32 bytes. Source: multisig_kex_msg.h. */
 export interface KeyExchangeMessage {
-  /** From 1. */
+  /** Starts at 1. */
   readonly round: number;
   readonly signer: Uint8Array;
   /** The signer's part of the common view key; in round 1 only. */
   readonly commonSecret: Uint8Array | undefined;
-  /** Keys the signer recommends; none in round 1, where the signer's own key counts. */
+  /** Keys that the signer recommends; none in round 1, in which the signer's own key is used. */
   readonly keys: readonly Uint8Array[];
 }
 
-/** A text that is no message of a key exchange, or is not signed by whom it names. */
+/** Text that is not a message of a key exchange, or whose signature is not that of the named signer. */
 export class BadKeyExchangeMessage extends Error {
   override name = "BadKeyExchangeMessage";
 }
@@ -59,7 +59,7 @@ const later = struct()
   .field("signer", bytes32)
   .field("signature", bytes(64));
 
-/** What the signature is over. Source: multisig_kex_msg.cpp `get_msg_to_sign`. */
+/** The hash that is signed. Source: multisig_kex_msg.cpp `get_msg_to_sign`. */
 function signedHash({ round, signer, commonSecret, keys }: KeyExchangeMessage): Uint8Array {
   const roundBytes = new Uint8Array(4);
   new DataView(roundBytes.buffer).setUint32(0, round, true);
@@ -81,7 +81,10 @@ export function formatKeyExchangeMessage(
   return `${laterMagic}${encodeBase58(encode(later, { round, keys: [...keys], signer, signature }))}`;
 }
 
-/** Reads a message and checks its keys and signature; throws BadKeyExchangeMessage. Every key costs a multiplication. */
+/**
+ * Parses a message and checks its keys and signature; throws BadKeyExchangeMessage. Every key costs a multiplication of
+ * a point.
+ */
 export function parseKeyExchangeMessage(text: string): KeyExchangeMessage {
   const { signature, ...message } = readMessage(text);
   for (const key of message.keys) checkKey(key, "a key of the message");
@@ -92,7 +95,7 @@ export function parseKeyExchangeMessage(text: string): KeyExchangeMessage {
   return message;
 }
 
-/** What a message claims to be, before anything of it is checked; throws BadKeyExchangeMessage. */
+/** The round and number of keys that a message claims, before it is checked; throws BadKeyExchangeMessage. */
 export function claimOfMessage(text: string): { readonly round: number; readonly keyCount: number } {
   const { round, keys } = readMessage(text);
   return { round, keyCount: keys.length };
@@ -121,7 +124,7 @@ function checkKey(key: Uint8Array, role: string): void {
   if (!isPublicKey(key)) throw new BadKeyExchangeMessage(`${role} is not one`);
 }
 
-/** Whether 32 bytes are a point that some secret other than zero stands for. */
+/** Whether 32 bytes are the public key of some secret other than zero. */
 export function isPublicKey(key: Uint8Array): boolean {
   return !equalBytes(key, IDENTITY) && isPoint(key) && isInMainSubgroup(key);
 }

@@ -1,6 +1,6 @@
 /**
  * How several signers agree on one address: in each round every signer sends keys to the others, until each share of
- * the address is known to a group of signers, so that no spend is possible without one of that group.
+ * the address is known to a group of signers, so that no spend is possible without a signer of that group.
  * Source: multisig_account_kex_impl.cpp; MRL-0009 for the aggregation.
  */
 import {
@@ -24,25 +24,25 @@ import {
 
 /** One signer's account in a multisig wallet; keys and secrets are 32 bytes. */
 export interface MultisigAccount {
-  /** Signers needed to spend. */
+  /** Number of signers needed to spend. */
   readonly threshold: number;
   /** Public base keys of all signers. */
   readonly signers: readonly Uint8Array[];
-  /** Rounds done, the last of which only confirms. */
+  /** Number of completed rounds, the last of which only confirms. */
   readonly roundsComplete: number;
   readonly baseSecret: Uint8Array;
   /** This signer's shares of the spend secret. */
   readonly shares: readonly Uint8Array[];
   /** The view secret, known to all signers. */
   readonly commonSecret: Uint8Array;
-  /** The identity until all rounds but the confirming one are done. */
+  /** The identity point until all rounds but the confirming one are complete. */
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
-  /** Keys this signer sent to the others in the last round. */
+  /** Keys that this signer sent to the others in the last round. */
   readonly roundKeys: readonly Uint8Array[];
 }
 
-/** Why a key exchange cannot go on; the message is for the caller. */
+/** Why a key exchange cannot continue; the message is for the caller. */
 export class KeyExchangeRefused extends Error {
   override name = "KeyExchangeRefused";
 }
@@ -61,7 +61,7 @@ function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new KeyExchangeRefused(message);
 }
 
-/** Rounds until the address is known; one more confirms it. */
+/** Number of rounds until the address is known; one more confirms it. */
 export function roundsRequired({
   signers,
   threshold,
@@ -79,24 +79,24 @@ export function isConfirmed(account: MultisigAccount): boolean {
   return account.roundsComplete > roundsRequired(account);
 }
 
-/** The secret (32 bytes) used in a key exchange in place of a wallet's own. */
+/** The secret (32 bytes) that a key exchange uses in place of a wallet's own. */
 function blindedSecret(secret: Uint8Array): Uint8Array {
   return hashToScalar(secret, baseSalt);
 }
 
-/** Secrets of the ordinary wallet that is made multisig. */
+/** Secrets of the ordinary wallet that becomes multisig. */
 export interface OrdinarySecrets {
   readonly spendSecret: Uint8Array;
   readonly viewSecret: Uint8Array;
 }
 
-/** The first string to give to the other signers. */
+/** The first message (text) for the other signers. */
 export function firstMessage({ spendSecret, viewSecret }: OrdinarySecrets): string {
   const commonSecret = blindedSecret(viewSecret);
   return formatKeyExchangeMessage({ round: 1, keys: [], commonSecret }, blindedSecret(spendSecret));
 }
 
-/** The string to give to the others after the last round done; once confirmed, the confirming one again. */
+/** The message (text) for the others after the last completed round; once confirmed, the confirming message again. */
 export function nextMessage(account: MultisigAccount): string {
   const { spendPublic, viewPublic, roundKeys, baseSecret, roundsComplete } = account;
   const keys = hasAddress(account) ? [spendPublic, viewPublic] : roundKeys;
@@ -105,7 +105,7 @@ export function nextMessage(account: MultisigAccount): string {
 }
 
 /**
- * Starts the exchange with the others' first strings (the own may be among them).
+ * Starts the exchange with the others' first messages (this signer's own may be among them).
  * Throws KeyExchangeRefused or BadKeyExchangeMessage.
  */
 export function startKeyExchange(
@@ -145,7 +145,7 @@ export function startKeyExchange(
       baseSecret,
       commonSecret,
       roundKeys: [own],
-      // Where all signers must sign, each one's base secret is his share.
+      // If all signers must sign, each one's base secret is its share.
       shares: threshold === signers.length ? [baseSecret] : [],
       spendPublic: IDENTITY,
       viewPublic: publicKeyOf(commonSecret),
@@ -156,8 +156,9 @@ export function startKeyExchange(
 }
 
 /**
- * Does the next round with the others' strings of it; throws KeyExchangeRefused or BadKeyExchangeMessage. A forced
- * round does with strings of so many signers that every key is named at least once; then nobody checks what they say.
+ * Completes the next round with the others' messages; throws KeyExchangeRefused or BadKeyExchangeMessage. A forced
+ * round needs messages of only so many signers that every key is contained at least once; the messages then cannot be
+ * checked against one another.
  */
 export function continueKeyExchange(
   account: MultisigAccount,
@@ -166,7 +167,7 @@ export function continueKeyExchange(
 ): MultisigAccount {
   demand(!isConfirmed(account), "multisig account: tried to update kex, but kex is already complete.");
   checkCount(texts);
-  // Cheap questions first: every key costs a multiplication to check.
+  // Cheap checks first: every key costs a multiplication of a point.
   const claims = texts.map(claimOfMessage);
   checkRound(
     claims.map(({ round }) => round),
@@ -180,7 +181,7 @@ export function continueKeyExchange(
   return advance(account, texts.map(parseKeyExchangeMessage), isForced);
 }
 
-/** The round all messages are of, which must be the next one. */
+/** The round of all messages, which must be the next one. */
 function checkRound(rounds: readonly number[], { roundsComplete }: MultisigAccount): number {
   const expected = roundsComplete + 1;
   demand(
@@ -194,9 +195,9 @@ function checkCount(texts: readonly string[]): void {
   demand(texts.length <= MAX_SIGNERS, "more multisig strings than there can be signers");
 }
 
-/** Keys each signer sends to the others for the next round: one for each group that is to share it. */
+/** Number of keys that each signer sends to the others for the next round: one for each group that is to share it. */
 function keysPerMessage(account: MultisigAccount): number {
-  if (hasAddress(account)) return 2; // what they confirm: the address's keys
+  if (hasAddress(account)) return 2; // they confirm the two keys of the address
   return choose(account.signers.length - 1, account.roundsComplete);
 }
 
@@ -215,14 +216,14 @@ function advance(
   );
   const required = roundsRequired(account);
   if (round > required) return confirm(account, messages, isForced);
-  // Where one signer is enough, all share the key of the last round: nothing new is sent.
+  // If one signer is enough, all share the key of the last round: nothing new is sent.
   const isShared = account.threshold === 1 && round === required;
   const keys = isShared ? [] : recommendedKeys(account, messages, { round, isForced });
   const next = { ...account, roundsComplete: round };
   return round === required ? aggregate(next, keys) : exchange(next, keys);
 }
 
-/** Which signers sent each key (hex), without this signer's own keys. */
+/** The signers that sent each key (hex), without this signer's own keys. */
 function recommendations(
   account: MultisigAccount,
   messages: readonly KeyExchangeMessage[],
@@ -243,7 +244,10 @@ function recommendations(
   return found;
 }
 
-/** The keys of a round, each sent by exactly as many signers as must share it; in a forced one by one of them. */
+/**
+ * The keys of a round, each sent by exactly as many signers as must share it; in a forced round by at least one of
+ * them.
+ */
 function recommendedKeys(
   account: MultisigAccount,
   messages: readonly KeyExchangeMessage[],
@@ -279,7 +283,7 @@ function recommendedKeys(
   return found.map(({ key }) => key).sort(compareBytes);
 }
 
-/** Ways to choose `k` of `n`. */
+/** Number of ways to choose `k` of `n`. */
 export function choose(n: number, k: number): number {
   let ways = k > n ? 0 : 1;
   for (let i = 0; i < k && ways > 0; i++) ways = (ways * (n - i)) / (i + 1);
@@ -290,12 +294,12 @@ export function choose(n: number, k: number): number {
 function exchange(account: MultisigAccount, keys: readonly Uint8Array[]): MultisigAccount {
   const derivations = keys.map((key) => generateKeyDerivation(key, account.baseSecret)).sort(compareBytes);
   if (account.roundsComplete + 1 < roundsRequired(account)) return { ...account, roundKeys: derivations };
-  // The last round sends public keys of the shares, not the shared secrets themselves.
+  // In the last round public keys of the shares are sent, not the shared secrets themselves.
   const shares = derivations.map(blindedSecret);
   return { ...account, shares, roundKeys: shares.map(publicKeyOf) };
 }
 
-/** The last round: all shares of the address are known by their public keys. */
+/** The last round: the public keys of all shares of the address are known. */
 function aggregate(account: MultisigAccount, others: readonly Uint8Array[]): MultisigAccount {
   const ownKeys = account.shares.map(publicKeyOf);
   const all = [...others, ...ownKeys].sort(compareBytes);
@@ -304,17 +308,17 @@ function aggregate(account: MultisigAccount, others: readonly Uint8Array[]): Mul
   return { ...account, shares: weighted, spendPublic: pointSum(weightedKeys(all)), roundKeys: [] };
 }
 
-/** What a key of a sorted set is multiplied by, so that no signer can choose a key that cancels others out. */
+/** The factor of a key in a sorted set, which prevents that a signer chooses a key that cancels the others. */
 function weightIn(sorted: readonly Uint8Array[], key: Uint8Array): Uint8Array {
   return hashToScalar(key, ...sorted, aggregationSalt);
 }
 
-/** The keys of a sorted set as they are summed up to an address's spend key. */
+/** The keys of a sorted set with their factors; their sum is the address's spend key. */
 export function weightedKeys(sorted: readonly Uint8Array[]): Uint8Array[] {
   return sorted.map((key) => scalarMult(weightIn(sorted, key), key));
 }
 
-/** Whether all others computed the same address; in a forced round, whether those who say so did. */
+/** Checks that all others computed the same address; in a forced round, that all who sent messages did. */
 function confirm(
   account: MultisigAccount,
   messages: readonly KeyExchangeMessage[],
@@ -341,7 +345,7 @@ function confirm(
   return { ...account, roundsComplete: roundsComplete + 1 };
 }
 
-/** Whether a stored account can be one; throws KeyExchangeRefused. */
+/** Checks that a stored account is consistent; throws KeyExchangeRefused. */
 export function checkAccount(account: MultisigAccount): void {
   const { threshold, signers, roundsComplete, baseSecret, commonSecret, shares } = account;
   demand(

@@ -1,4 +1,6 @@
-/** Builds a transaction for several signers, and signs it for the first of them. Source: multisig_tx_builder_ringct.cpp. */
+/**
+ * Builds a transaction of a multisig wallet, and signs it for the first signer. Source: multisig_tx_builder_ringct.cpp.
+ */
 import { randomBytes } from "node:crypto";
 import {
   commit,
@@ -32,7 +34,7 @@ import { ignoreSets, type ProposedInput, proposeAttempt, SigningRefused } from "
 import type { MultisigAccount } from "./key-exchange.ts";
 import { txSecretsOf } from "./tx-secrets.ts";
 
-/** Everything but the responses of the real members. */
+/** Builds everything but the responses of the real members. */
 function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer) {
   const random = randomBytes;
   const dummy = nobody(random);
@@ -77,14 +79,14 @@ function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer
       secretMask: scSub(input.output.mask, inputMasks[i]!),
     }),
   );
-  // Whoever knows them knows which members of the rings are spent, and all amounts.
+  // These secrets reveal which members of the rings are spent, and all amounts.
   for (const secret of [...masks, ...inputMasks, ...keys.map(({ amountKey }) => amountKey)]) secret.fill(0);
   unsigned.clsags.push(...proposed.map(({ frame }) => frame.proof));
   const transaction: Transaction = { prefix, signatures: [], ringct: { ...base, prunable: unsigned } };
   return { transaction, inputs, outputs, secrets, entropy, proposed };
 }
 
-/** One input with decoys' responses chosen, as all signers will have it. */
+/** One input with random responses for its decoys, identical for all signers. */
 function frameOf(
   { output, ring }: Input,
   { message, pseudoOut, secretMask }: { message: Uint8Array; pseudoOut: Uint8Array; secretMask: Uint8Array },
@@ -96,15 +98,15 @@ function frameOf(
   return { frame, output, secretMask };
 }
 
-/** Who proposes, in a multisig wallet. */
+/** The signer that proposes, in a multisig wallet. */
 export interface Proposer {
   readonly keys: WalletKeys;
   readonly change: Receiver;
-  /** What the other signers exported, by hex one-time key of the inputs. */
+  /** The other signers' exports, by hex one-time key of the inputs. */
   readonly infos: ReadonlyMap<string, readonly SignerInfo[]>;
 }
 
-/** An attempt for every group of signers whose nonces are known. Throws `WalletRefusal`. */
+/** Builds an attempt for every group of signers whose nonces are known. Throws `WalletRefusal`. */
 function attemptsOf(
   proposed: readonly ProposedInput[],
   account: MultisigAccount,
@@ -126,7 +128,7 @@ function attemptsOf(
   }
 }
 
-/** What a proposal is made of, before the indices of its inputs in the wallet are filled in. */
+/** A proposal before the indices of its inputs in the wallet are filled in. */
 export interface Proposed {
   readonly signed: SignedTransaction;
   readonly outputs: readonly OutputPlan[];
@@ -134,7 +136,10 @@ export interface Proposed {
   readonly attempts: SigningAttempt[];
 }
 
-/** A transaction as the first signer passes it on; with a threshold of one it is finished. Throws `WalletRefusal`. */
+/**
+ * Builds a transaction and signs it as the first signer; with a threshold of one it is complete. Throws
+ * `WalletRefusal`.
+ */
 export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Proposed {
   const account = accountOfKeys(proposer.keys);
   if (account === undefined) throw new Error("a wallet of one signer proposes nothing");
@@ -157,7 +162,7 @@ export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Pr
   return { signed, outputs, entropy, attempts };
 }
 
-/** The finished transaction: each real member's response and the first challenge of an attempt. */
+/** The completed transaction: with each real member's response and the first challenge of an attempt. */
 export function withAttempt(
   transaction: Transaction,
   inputs: readonly { readonly frame: { readonly realIndex: number } }[],

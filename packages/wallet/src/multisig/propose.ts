@@ -1,4 +1,7 @@
-/** A transaction for several signers, built in a worker thread and told as a value to pass on to the next signer. */
+/**
+ * Builds a transaction of a multisig wallet in a worker thread, and returns it in the form that is sent to the next
+ * signer.
+ */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { WalletKeys, WalletState } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
@@ -11,7 +14,7 @@ import {
 import type { Receiver, RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
 import type { OutputPlan } from "../transfer/tx-keys.ts";
 
-/** What a proposal takes of the wallet. */
+/** The parts of the wallet that a proposal uses. */
 export interface ProposingWallet {
   readonly keys: WalletKeys;
   readonly state: Pick<WalletState, "outputs" | "multisigInfos">;
@@ -23,7 +26,7 @@ export interface Proposal {
   readonly pending: PendingTransaction;
 }
 
-/** The transaction and what the next signer needs of it. Throws `WalletRefusal`. */
+/** The transaction and the data that the next signer needs. Throws `WalletRefusal`. */
 export async function proposeTransaction(
   ringed: RingedTransaction,
   { wallet, change }: { readonly wallet: ProposingWallet; readonly change: Receiver },
@@ -44,7 +47,7 @@ export async function proposeTransaction(
   return { signed, pending: withSigners(pending, made) };
 }
 
-/** What only sets for several signers have: outputs in their final order, and key images beside the sources. */
+/** Adds the data that only multisig sets have: outputs in their final order, and key images beside the sources. */
 function withSigners(
   pending: PendingTransaction,
   made: { outputs: readonly OutputPlan[]; entropy: Uint8Array; attempts: SigningAttempt[] },

@@ -1,5 +1,5 @@
 /**
- * A signer makes every proposed transaction again from what is said of it, and signs only what comes out the same.
+ * A signer rebuilds every proposed transaction from its description, and signs it only if the result is the same.
  * Source: multisig_tx_builder_ringct.cpp `init` with `reconstruction`.
  */
 import { setImmediate } from "node:timers/promises";
@@ -43,13 +43,13 @@ import { mapPatiently } from "../turns.ts";
 import { SigningRefused } from "./attempts.ts";
 import { txSecretsOf } from "./tx-secrets.ts";
 
-/** One input as all signers have it, and the output of ours it spends. */
+/** One input as all signers have it, and the output of this wallet that it spends. */
 export interface ReconstructedInput {
   readonly frame: ClsagFrame;
   readonly output: OwnedOutput;
 }
 
-/** What a check takes of the signer's own wallet. */
+/** The parts of the signer's own wallet that a check uses. */
 export type SigningWallet = Finder & { readonly state: SeenChain & Pick<WalletState, "outputs"> };
 
 function demand(holds: boolean, message: string): asserts holds {
@@ -70,11 +70,11 @@ type Source = ConstructionData["sources"][number];
 
 const realOf = ({ outputs, realOutput }: Source) => outputs[Number(realOutput)];
 
-/** Outputs of a wallet looked through, and inputs checked, before others may run: some milliseconds. */
+/** Number of outputs searched, and inputs checked, before yielding to the event loop: some milliseconds. */
 const OUTPUTS_AT_ONCE = 4096;
 const INPUTS_AT_ONCE = 32;
 
-/** The outputs of this wallet that have one of the sources' keys, by it (hex). */
+/** The outputs of this wallet with the sources' keys, by key (hex). */
 async function outputsOf(
   sources: readonly Source[],
   wallet: SigningWallet,
@@ -101,7 +101,7 @@ function ownOutput(source: Source, own: ReadonlyMap<string, OwnedOutput>): Owned
   return output;
 }
 
-/** The outputs of this wallet that the sources name, in the order of the inputs. */
+/** The outputs of this wallet that the sources refer to, in the order of the inputs. */
 async function ownInputs(data: ConstructionData, transaction: Transaction, wallet: SigningWallet) {
   const own = await outputsOf(data.sources, wallet);
   const bySource = await mapPatiently(
@@ -125,7 +125,10 @@ async function ownInputs(data: ConstructionData, transaction: Transaction, walle
   });
 }
 
-/** Transaction keys, one-time keys, `extra` and hidden amounts are those the construction data lead to. */
+/**
+ * Checks that transaction keys, one-time keys, `extra` and encrypted amounts are those that follow from the
+ * construction data.
+ */
 function checkOutputs(
   pending: PendingTransaction,
   keyImages: readonly Uint8Array[],
@@ -166,7 +169,7 @@ function checkOutputs(
   );
 }
 
-/** The payment id is readable in the construction data, and hidden in the transaction. */
+/** The payment id is decrypted in the construction data, and encrypted in the transaction. */
 function extraOf(
   data: ConstructionData,
   { outputs, fields, secret }: { outputs: readonly OutputPlan[]; fields: ExtraField[]; secret: Uint8Array },
@@ -196,14 +199,14 @@ function checkAmounts({ constructionData, transaction, fee }: PendingTransaction
   demand(verifyBulletproofsPlus([{ proof, commitments }]), "its range proof does not hold");
 }
 
-/** What is said to be change is no payment to anybody else: it must come back to this wallet. */
+/** Checks that the declared change returns to this wallet, so that it is not a hidden payment. */
 function checkChange({ change }: ConstructionData, wallet: SigningWallet): void {
   const isOwn = change.amount === 0n || wallet.indexOfSpendKey(change.spendPublic) !== undefined;
   demand(isOwn, "the change goes to an address that is not of this wallet");
 }
 
 /**
- * The inputs to sign, once the transaction is found to be what is said of it; in turns, since it may have hundreds.
+ * The inputs to sign, once the transaction is verified to match its description; in turns, since it may have hundreds.
  * Throws SigningRefused.
  */
 export async function reconstruct(

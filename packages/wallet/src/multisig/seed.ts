@@ -1,7 +1,8 @@
 /**
- * A multisig wallet as one text of hexadecimal digits, all that a signer needs to have his wallet back:
+ * A multisig wallet as one hexadecimal text, with all data that a signer needs to restore the wallet:
  *
- *   threshold (4) · signers (4) · base secret · spend public key · common secret · view public key · shares · signers' keys
+ * threshold (4) · signers (4) · base secret · spend public key · common secret · view public key · shares · signers'
+ * keys
  *
  * Source: wallet2.cpp `get_multisig_seed`, `generate` of multisig data.
  */
@@ -24,7 +25,7 @@ const KEY_BYTES = 32;
 /** Base secret, spend key, common secret, view key. */
 const SINGLE_KEYS = 4;
 
-/** A text that is no multisig wallet's seed. */
+/** Text that is not the seed of a multisig wallet. */
 export class BadMultisigSeed extends Error {
   override name = "BadMultisigSeed";
 }
@@ -43,7 +44,7 @@ export function formatMultisigSeed(account: MultisigAccount): string {
   return [new Uint8Array(counts.buffer), ...keys].map(toHex).join("");
 }
 
-/** The account that a seed stands for, its key exchange done. Throws BadMultisigSeed, and BadHex for other letters. */
+/** The account of a seed, with its key exchange complete. Throws BadMultisigSeed, and BadHex for other characters. */
 export function parseMultisigSeed(text: string): MultisigAccount {
   const bytes = fromHex(text);
   try {
@@ -84,7 +85,7 @@ function readAccount(bytes: Uint8Array): MultisigAccount {
   return { ...account, roundsComplete: roundsRequired(account) + 1, roundKeys: [] };
 }
 
-/** A seed has no check word: what a slip of the pen can change is held against everything else that is there. */
+/** A seed has no check word: values that a typing error could change are compared with all the others. */
 function checkSeed(account: MultisigAccount): void {
   const { baseSecret, spendPublic, commonSecret, viewPublic, shares } = account;
   demand(![baseSecret, commonSecret, ...shares].some(scIsZero));
@@ -99,8 +100,8 @@ function checkSeed(account: MultisigAccount): void {
 }
 
 /**
- * Whether the shares are of this address, as far as one signer can know: where one is enough, or all must sign.
- * Wallets from before 0.18 with all signers' keys sum them up as they are.
+ * Whether the shares belong to this address, as far as one signer can check: if one is enough, or if all must sign.
+ * Wallets from before 0.18 with all signers' keys sum them without factors.
  */
 function isSharedBy({ threshold, signers, shares, spendPublic }: MultisigAccount): boolean {
   if (threshold > 1 && threshold < signers.length) return true;

@@ -1,6 +1,6 @@
 /**
- * Transaction keys that every signer can make again: a chain of hashes over entropy and the key images spent, so that
- * no two transactions on the chain have the same. Source: multisig_tx_builder_ringct.cpp `make_tx_secret_keys`.
+ * Transaction keys that every signer can compute: a chain of hashes over entropy and the key images spent, so that no
+ * two transactions in the chain have the same. Source: multisig_tx_builder_ringct.cpp `make_tx_secret_keys`.
  */
 import { hashToScalar, keccak256 } from "@anulo/crypto";
 import { needsAdditionalKeys, type OutputPlan, type TxSecrets } from "../transfer/tx-keys.ts";

@@ -1,4 +1,7 @@
-/** Sets of transactions that signers hand on until enough have signed. Source: wallet2.h `multisig_tx_set`. */
+/**
+ * Sets of transactions that are sent from signer to signer until enough have signed. Source: wallet2.h
+ * `multisig_tx_set`.
+ */
 import { bytes32, list, struct, type TypeOf } from "@anulo/protocol";
 import { forSigner } from "../cold-signing/prepare-unsigned.ts";
 import { magicOf, type Sealer } from "../cold-signing/sealed.ts";
@@ -15,7 +18,7 @@ export const multisigKind: Kind<MultisigSet> = {
   codec: multisigSet,
 };
 
-/** The set as it is handed on: payment ids are readable in it. */
+/** Encrypts the set for the next signer; payment ids are decrypted in it. */
 export async function sealMultisigSet(set: MultisigSet, sealer: Sealer): Promise<Uint8Array> {
   const transactions = set.transactions.map((pending) => {
     const { constructionData, transaction } = pending;
@@ -25,7 +28,7 @@ export async function sealMultisigSet(set: MultisigSet, sealer: Sealer): Promise
   return sealSet(multisigKind, { ...set, transactions }, sealer);
 }
 
-/** Undefined for what isn't such a set of this wallet. */
+/** Undefined for data that is not such a set of this wallet. */
 export async function unsealMultisigSet(
   sealed: Uint8Array,
   sealer: Sealer,

@@ -1,5 +1,5 @@
 /**
- * Checks a proof of funds against the transactions it speaks of. Nothing here asks anybody.
+ * Checks a proof of funds against its transactions. Nothing here sends a request.
  * Source: wallet2.cpp `check_reserve_proof`.
  */
 import {
@@ -26,24 +26,24 @@ import type { Entry } from "./reserve-proof.ts";
 import { proofRefusal } from "./text.ts";
 import { checkAnswer, type NodeAnswer } from "./transactions.ts";
 
-/** What all entries of a proof are checked against. */
+/** The values that all entries of a proof are checked against. */
 export type Checking = {
   readonly prefixHash: Uint8Array;
   readonly viewPublic: Uint8Array;
   readonly version: 1 | 2;
-  /** Hex. */
+  /** In hex. */
   readonly spendKeys: ReadonlySet<string>;
 };
 
-/** An entry with what the node says of its transaction. */
+/** An entry with the node's response about its transaction. */
 export type EntryToCheck = { readonly entry: Entry; readonly answer: NodeAnswer };
 
-/** An entry that names an output: what it claims of it. */
+/** The claim of an entry about an existing output. */
 type Claim = {
   readonly entry: Entry;
   readonly transaction: Transaction;
   readonly key: Uint8Array;
-  /** Transaction keys the shared secret may be made with. */
+  /** Transaction keys that may belong to the shared secret. */
   readonly txKeys: readonly Uint8Array[];
 };
 
@@ -61,7 +61,7 @@ function claimOf(entry: Entry, transaction: Transaction): Claim {
   return { entry, transaction, key, txKeys: [main, ...own] };
 }
 
-/** Claims as far as entries name outputs, and what is wrong with the first one that does not. */
+/** The claims up to the first entry that does not refer to an output, and the error of that entry. */
 function claimsOf(items: readonly EntryToCheck[]): { claims: Claim[]; refusal?: WalletRefusal } {
   const transactions = new Map<NodeAnswer, Transaction>();
   const claims: Claim[] = [];
@@ -111,7 +111,7 @@ function doOpen(openings: readonly HiddenAmountOpening[]): boolean {
   });
 }
 
-/** Atomic units of each claim, 0 where a hidden amount doesn't open its commitment. */
+/** Atomic units of each claim, 0 if an encrypted amount doesn't open its commitment. */
 function amountsOf(claims: readonly Claim[], derivations: Uint8Array): bigint[] {
   const openings = claims.map(({ transaction, entry: { outputIndex } }, i) =>
     amountOpening(transaction, outputIndex, derivations.subarray(32 * i, 32 * i + 32)),
@@ -124,8 +124,8 @@ function amountsOf(claims: readonly Claim[], derivations: Uint8Array): bigint[] 
 }
 
 /**
- * Atomic units each entry proves, undefined where one proves nothing. Throws `WalletRefusal` for an entry that can't
- * be a proof, as the first that is wrong has it.
+ * Atomic units that each entry proves, undefined if one proves nothing. Throws `WalletRefusal` for an entry that can't
+ * be a proof; the first invalid entry decides.
  */
 export function checkEntries(items: readonly EntryToCheck[], checking: Checking): bigint[] | undefined {
   const { claims, refusal } = claimsOf(items);

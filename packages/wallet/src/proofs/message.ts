@@ -17,7 +17,7 @@ import { base58Bytes } from "./text.ts";
 /** Which of an address's two keys signs. */
 export type SigningKey = "spend" | "view";
 
-/** Version 1 signs the bare hash of the text; wallets no longer make it. */
+/** Version 1 signs the bare hash of the text; wallets no longer create it. */
 const HEADERS = { 1: "SigV1", 2: "SigV2" } as const;
 const MODES = { spend: 0, view: 1 } as const;
 /** Source: cryptonote_config.h HASH_KEY_MESSAGE_SIGNING, its closing zero included. */
@@ -25,7 +25,7 @@ const DOMAIN = new TextEncoder().encode("MoneroMessageSignature\0");
 
 type AddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
 
-/** What version 2 signs: 32 bytes bound to both keys of the address and to the one that signs. */
+/** The hash that version 2 signs: 32 bytes that depend on both keys of the address and on which of them signs. */
 function messageHash(data: Uint8Array, address: AddressKeys, key: SigningKey): Uint8Array {
   const size = new Writer(10);
   size.writeVarint(data.length);
@@ -49,7 +49,7 @@ function addressSecrets(keys: WalletKeys, { major, minor }: SubaddressIndex): Re
   return { spend, view: scMul(keys.viewSecret, spend) };
 }
 
-/** The signing key's secret and the address's public keys; the secret is the caller's to wipe. */
+/** The signing key's secret and the address's public keys; the caller wipes the secret. */
 function signerOf(keys: WalletKeys, index: SubaddressIndex, key: SigningKey) {
   if (key === "view" && index.major === 0 && index.minor === 0) {
     const { spendPublic, viewPublic } = keys;
@@ -67,7 +67,7 @@ export type MessageSigning = {
   readonly random?: RandomSource;
 };
 
-/** Signature text of `data`, version 2. Throws `WalletRefusal` where the secret is not in this wallet. */
+/** Signature text of `data`, version 2. Throws `WalletRefusal` if this wallet does not have the secret. */
 export function signMessage(keys: WalletKeys, data: Uint8Array, signing: MessageSigning): string {
   const { secret, address } = signerOf(keys, signing.index, signing.key);
   try {
@@ -83,7 +83,7 @@ export type MessageVerdict =
   | { readonly good: true; readonly version: 1 | 2; readonly key: SigningKey }
   | { readonly good: false };
 
-/** Which key of the address signed `data`, if any. Anything malformed is not good. */
+/** Returns which key of the address signed `data`, if any. A malformed signature is invalid. */
 export function verifyMessage(address: AddressKeys, data: Uint8Array, signature: string): MessageVerdict {
   const version = signature.startsWith(HEADERS[1]) ? 1 : signature.startsWith(HEADERS[2]) ? 2 : undefined;
   if (version === undefined) return { good: false };

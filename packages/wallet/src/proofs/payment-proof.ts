@@ -1,6 +1,6 @@
 /**
- * Proof that a transaction paid an address: the shared secret of sender and receiver, and that it is one. The sender
- * proves with the transaction's secret keys (Out), the receiver with the view key (In).
+ * Proof that a transaction paid an address: the shared secret of sender and receiver, and a proof that it is one. The
+ * sender proves with the transaction's secret keys (Out), the receiver with the view key (In).
  * Source: wallet2.cpp `get_tx_proof`, `check_tx_proof`, `check_tx_key`.
  */
 import {
@@ -31,7 +31,7 @@ import { decodeProofText, KEY_LETTERS, proofRefusal, SIGNATURE_LETTERS } from ".
 
 type Paid = Pick<Transaction, "prefix" | "ringct">;
 
-/** What a proof is about. `txHash` 32 bytes; `message`: bytes it is bound to. */
+/** The claim of a proof. `txHash` 32 bytes; `message`: bytes that the proof depends on. */
 export type PaymentClaim = {
   readonly txHash: Uint8Array;
   readonly transaction: Paid;
@@ -41,7 +41,7 @@ export type PaymentClaim = {
 
 const HEADERS = ["OutProofV1", "OutProofV2", "InProofV1", "InProofV2"];
 
-/** Main public key first, then the additional ones. Throws `WalletRefusal` where there is none. */
+/** Main public key first, then the additional ones. Throws `WalletRefusal` if there is none. */
 function publicKeysOf({ prefix }: Paid): Uint8Array[] {
   const fields = parseExtra(prefix.extra);
   const main = txPublicKey(fields);
@@ -49,7 +49,7 @@ function publicKeysOf({ prefix }: Paid): Uint8Array[] {
   return [main, ...additionalPublicKeys(fields)];
 }
 
-/** For a subaddress the base of the sender's secret is its spend key, else the curve's base point. */
+/** The base of the sender's secret: for a subaddress its spend key, otherwise the curve's base point. */
 function baseOf({ kind, spendPublic }: Address): Uint8Array | undefined {
   return kind === "subaddress" ? spendPublic : undefined;
 }
@@ -116,8 +116,9 @@ function parseProof(text: string): { header: string; parts: Part[] } {
 }
 
 /**
- * Atomic units the proof shows the address to have received; undefined when it proves nothing. Of several transaction
- * keys one that is proven is enough. Throws `WalletRefusal` for what is no proof of this kind of transaction.
+ * Atomic units that the proof shows the address to have received; undefined if it proves nothing. If there are several
+ * transaction keys, one valid proof is enough. Throws `WalletRefusal` for text that is not a proof for this kind of
+ * transaction.
  */
 export function checkPaymentProof(claim: PaymentClaim, text: string): bigint | undefined {
   const { header, parts } = parseProof(text);
@@ -138,7 +139,9 @@ export function checkPaymentProof(claim: PaymentClaim, text: string): bigint | u
   return receivedBy(claim.address.spendPublic, claim.transaction, derivationsOf(proven));
 }
 
-/** Atomic units an address received, shown by the transaction's secret keys, main first. Throws `WalletRefusal`. */
+/**
+ * Atomic units that an address received, shown by the transaction's secret keys, main first. Throws `WalletRefusal`.
+ */
 export function checkTxKeys(transaction: Paid, address: Address, txKeys: readonly Uint8Array[]): bigint {
   if (!txKeys.every(scIsCanonical)) throw new WalletRefusal("WRONG_KEY", "Tx key has invalid format");
   const additional = txKeys.length - 1;

@@ -1,4 +1,7 @@
-/** Chooses what a proof of funds is about, and makes it, many outputs in threads. Source: wallet2.cpp `get_reserve_proof`. */
+/**
+ * Chooses the outputs of a proof of funds, and creates it; many outputs are proven in threads. Source: wallet2.cpp
+ * `get_reserve_proof`.
+ */
 import type { Runtime } from "../runtime.ts";
 import type { OwnedOutput, SubaddressIndex } from "../state.ts";
 import { inBulk } from "../transfer/random.ts";
@@ -11,10 +14,10 @@ import {
   proveSpendKey,
 } from "./reserve-proof.ts";
 
-/** So few outputs are proven in less time than it takes to hand them to a thread. */
+/** Proving up to this many outputs takes less time than sending them to a thread. */
 const FEW = 16;
 
-/** The primary address is always among them: it names the wallet. */
+/** The primary address is always included, since it identifies the wallet. */
 function addressesOf(outputs: readonly OwnedOutput[]): SubaddressIndex[] {
   const primary = { major: 0, minor: 0 };
   const indices = [primary, ...outputs.map(({ subaddress }) => subaddress)];
@@ -42,10 +45,13 @@ export async function proveReserve(
   return formatReserveProof({ entries, spendKeys });
 }
 
-/** The fewest of the greatest outputs that reach an amount (atomic units), none greater than needed. */
+/**
+ * The smallest output that alone reaches the amount (atomic units), otherwise the fewest of the largest outputs that
+ * together do.
+ */
 export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): OwnedOutput[] {
   let enough: OwnedOutput | undefined;
-  /** Of those seen so far, from the greatest down, and their sum. */
+  /** The chosen outputs so far, from the largest down, and their sum. */
   const chosen: OwnedOutput[] = [];
   let total = 0n;
   for (const output of outputs) {
@@ -61,7 +67,7 @@ export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): 
   return enough === undefined ? chosen : [enough];
 }
 
-/** Behind all that are as great. */
+/** Index after all outputs with an amount at least as large. */
 function placeOf({ amount }: OwnedOutput, descending: readonly OwnedOutput[]): number {
   let low = 0;
   for (let high = descending.length; low < high; ) {

@@ -1,4 +1,7 @@
-/** What an address receives in a transaction, computed from the shared secrets. Source: wallet2.cpp `check_tx_key_helper`. */
+/**
+ * The amounts that an address receives in a transaction, computed from the shared secrets. Source: wallet2.cpp
+ * `check_tx_key_helper`.
+ */
 import {
   commit,
   commitmentMask,
@@ -33,7 +36,7 @@ function pays({ output, outputIndex }: Place, derivation: Uint8Array, spendPubli
 
 type Paid = Pick<Transaction, "prefix" | "ringct">;
 
-/** An amount under a derivation that fits its output; a hidden one with what must open its commitment. */
+/** An amount with a derivation that fits its output; an encrypted one with the values that must open its commitment. */
 export type AmountOpening =
   | { readonly amount: bigint; readonly commitment?: undefined }
   | HiddenAmountOpening;
@@ -43,7 +46,7 @@ export type HiddenAmountOpening = {
   readonly commitment: Uint8Array;
 };
 
-/** Amount of an output as it is written under a derivation that fits it. */
+/** The amount of an output as stored, with a derivation that fits the output. */
 export function amountOpening(
   { prefix, ringct }: Paid,
   outputIndex: number,
@@ -59,14 +62,14 @@ export function amountOpening(
   return { mask: commitmentMask(amountKey), amount: decodeAmount(info.amount, amountKey), commitment };
 }
 
-/** The same, 0 where the hidden amount doesn't open its commitment. */
+/** The amount, or 0 if an encrypted amount doesn't open its commitment. */
 function openedAmount(paid: Paid, outputIndex: number, derivation: Uint8Array): bigint {
   const opening = amountOpening(paid, outputIndex, derivation);
   if (opening.commitment === undefined) return opening.amount;
   return equalBytes(commit(opening.mask, opening.amount), opening.commitment) ? opening.amount : 0n;
 }
 
-/** Atomic units the address with this spend key receives. */
+/** Atomic units that the address with this spend key receives. */
 export function receivedBy(
   spendPublic: Uint8Array,
   transaction: Paid,

@@ -1,6 +1,7 @@
 /**
  * Proof of funds: for each output that it is ours (shared secret) and which key image spends it, and for each address
- * that received them that its spend key is ours. Source: wallet2.cpp `get_reserve_proof`; wallet2.h `reserve_proof_entry`.
+ * that received them that its spend key is ours. Source: wallet2.cpp `get_reserve_proof`; wallet2.h
+ * `reserve_proof_entry`.
  */
 import {
   generateTxProofs,
@@ -61,7 +62,7 @@ export type ReserveProof = TypeOf<typeof reserveProof> & { readonly headerVersio
 
 export type AddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
 
-/** What everything in a proof is bound to. */
+/** The hash that all signatures of a proof depend on. */
 export function prefixHashOf(
   message: Uint8Array,
   address: AddressKeys,
@@ -74,7 +75,7 @@ export function prefixHashOf(
 export type ProvingKeys = WalletKeys & { readonly spendSecret: Uint8Array };
 export type Proving = { readonly keys: ProvingKeys; readonly prefixHash: Uint8Array };
 
-/** What a proof says of outputs whose key images are known. */
+/** The entries of a proof for outputs whose key images are known. */
 export function proveOutputs(
   outputs: readonly OwnedOutput[],
   { keys, prefixHash }: Proving,
@@ -108,7 +109,7 @@ export function proveOutputs(
   }
 }
 
-/** That the address at an index is the wallet's. */
+/** Proves that the address at an index is the wallet's. */
 export function proveSpendKey(
   { major, minor }: SubaddressIndex,
   { keys, prefixHash }: Proving,
@@ -126,12 +127,12 @@ export function proveSpendKey(
   }
 }
 
-/** The text of a proof. */
+/** Serializes a proof as text. */
 export function formatReserveProof(proof: TypeOf<typeof reserveProof>): string {
   return HEADERS[2] + encodeBase58(encode(reserveProof, proof));
 }
 
-/** Letters decoded before others may run; whole blocks of base 58. */
+/** Number of characters decoded before yielding to the event loop; whole blocks of base 58. */
 const LETTERS_AT_ONCE = 11 * 1024;
 
 async function decodePatiently(text: string): Promise<Uint8Array> {
@@ -143,7 +144,7 @@ async function decodePatiently(text: string): Promise<Uint8Array> {
   return concatBytes(...parts);
 }
 
-/** Reads a proof of the wallet with this address. Throws `WalletRefusal` for anything else. */
+/** Parses a proof of the wallet with this address. Throws `WalletRefusal` for anything else. */
 export async function parseReserveProof(text: string, address: AddressKeys): Promise<ReserveProof> {
   const headerVersion = text.startsWith(HEADERS[1]) ? 1 : text.startsWith(HEADERS[2]) ? 2 : undefined;
   if (headerVersion === undefined) throw proofRefusal("Signature header check error");

@@ -1,5 +1,6 @@
 /**
- * Proof of having made a transaction: ring signatures over its own rings, which only the owner of its inputs can make.
+ * Proof of having created a transaction: ring signatures over its own rings, which only the owner of its inputs can
+ * create.
  * Source: wallet2.cpp `get_spend_proof`, `check_spend_proof`.
  */
 import { checkRingSignature, generateRingSignature, keccak256, type RandomSource } from "@anulo/crypto";
@@ -13,17 +14,17 @@ const HEADER = "SpendProofV1";
 export type SpendClaim = {
   /** 32 bytes. */
   readonly txHash: Uint8Array;
-  /** Bytes the proof is bound to. */
+  /** Bytes that the proof depends on. */
   readonly message: Uint8Array;
   readonly rings: readonly RingOfInput[];
 };
 
-/** The owner of an input: its one-time key pair, 32 bytes each; the secret is wiped after use. */
+/** The one-time key pair of an input, 32 bytes each; the secret is wiped after use. */
 export type InputOwner = { readonly oneTimeKey: Uint8Array; readonly secretKey: Uint8Array };
 
 const prefixHashOf = ({ txHash, message }: SpendClaim): Uint8Array => keccak256(txHash, message);
 
-/** The proof as text. `ownerOf` gives the key pair of each input. Throws `WalletRefusal`. */
+/** The proof as text. `ownerOf` returns the key pair of each input. Throws `WalletRefusal`. */
 export async function proveSpent(
   claim: SpendClaim,
   ownerOf: (keyImage: Uint8Array) => InputOwner,
@@ -44,17 +45,17 @@ export async function proveSpent(
   return HEADER + signatures.flat().map(encodeBase58).join("");
 }
 
-/** Whether a text can be a proof at all; throws `WalletRefusal` where not. */
+/** Checks that text begins like a proof of spending; throws `WalletRefusal` otherwise. */
 export function checkSpendHeader(text: string): void {
   if (!text.startsWith(HEADER)) throw proofRefusal("Signature header check error");
 }
 
-/** Whether a text has the length of a proof over rings of `members` outputs in all. */
+/** Whether text has the length of a proof over rings of `members` outputs in total. */
 export function fitsRings(text: string, members: number): boolean {
   return text.length === HEADER.length + members * SIGNATURE_LETTERS;
 }
 
-/** Whether the text proves the claim. Throws `WalletRefusal` for what is no proof. */
+/** Whether the text proves the claim. Throws `WalletRefusal` for text that is not a proof. */
 export async function checkSpendProof(claim: SpendClaim, text: string): Promise<boolean> {
   checkSpendHeader(text);
   const members = claim.rings.reduce((sum, { keys }) => sum + keys.length, 0);

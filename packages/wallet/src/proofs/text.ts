@@ -1,4 +1,4 @@
-/** Proofs as text: a header that names the kind, then bytes in base 58. */
+/** Proofs as text: a header for the kind, then bytes in base 58. */
 import { BadBytes, decodeBase58, encodeBase58 } from "@anulo/protocol";
 import { byteStringOf } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
@@ -6,12 +6,12 @@ import { WalletRefusal } from "../refusal.ts";
 export const KEY_LETTERS: number = encodeBase58(new Uint8Array(32)).length;
 export const SIGNATURE_LETTERS: number = encodeBase58(new Uint8Array(64)).length;
 
-/** The bytes a caller's text stands for, whether they are UTF-8 or not. */
+/** The bytes of a caller's text, whether they are valid UTF-8 or not. */
 export function bytesOfText(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(byteStringOf(text), "latin1"));
 }
 
-/** Bytes of base 58 text; undefined for any other text. */
+/** Decodes base 58; undefined for any other text. */
 export function base58Bytes(text: string): Uint8Array | undefined {
   try {
     return decodeBase58(text);
@@ -21,12 +21,15 @@ export function base58Bytes(text: string): Uint8Array | undefined {
   }
 }
 
-/** A proof that isn't even one, or can't be made. The original gives all of these the same code. */
+/**
+ * The error for text that is not a proof, and for a proof that can't be created. The original uses the same code for
+ * all of these.
+ */
 export function proofRefusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", message);
 }
 
-/** Bytes of base 58 text; throws `WalletRefusal`. */
+/** Decodes base 58; throws `WalletRefusal`. */
 export function decodeProofText(text: string): Uint8Array {
   const bytes = base58Bytes(text);
   if (bytes === undefined) throw proofRefusal("Signature decoding error");

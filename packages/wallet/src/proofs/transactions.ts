@@ -1,4 +1,4 @@
-/** Transactions and outputs a proof speaks of, from the node. Source: wallet2.cpp `get_pruned_tx`. */
+/** Requests the transactions and outputs of a proof from the node. Source: wallet2.cpp `get_pruned_tx`. */
 import {
   absoluteOffsets,
   BadBytes,
@@ -15,25 +15,28 @@ import { checked, type Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { proofRefusal } from "./text.ts";
 
-/** A transaction with what the node says of its place. */
+/** A transaction with its position as the node reports it. */
 export type FoundTransaction = {
   readonly txHash: Uint8Array;
   readonly transaction: Transaction;
   readonly inPool: boolean;
-  /** Blocks from the containing one on; 0 in the pool. */
+  /** Number of blocks from the containing one on; 0 in the pool. */
   readonly confirmations: number;
 };
 
-/** What the node says of a transaction. */
+/** The node's response about a transaction. */
 export type NodeAnswer = Pick<
   Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number],
   "as_hex" | "confirmations" | "in_pool" | "prunable_as_hex" | "prunable_hash" | "pruned_as_hex" | "tx_hash"
 >;
 
-/** Many transactions are asked for in parts: what a restricted node gives in one answer. */
+/** Number of transactions per request: the maximum of a restricted node's response. */
 export const TRANSACTIONS_PER_CALL = 100;
 
-/** Whole or pruned. The id of a pruned version 1 transaction cannot be checked: the node is believed, as in the original. */
+/**
+ * Parses a whole or pruned transaction. The id of a pruned version 1 transaction cannot be verified: the node is
+ * trusted, as in the original.
+ */
 function parseAnswer(answer: NodeAnswer): { transaction: Transaction; txHash: Uint8Array } {
   const whole = answer.as_hex || (answer.prunable_as_hex && answer.pruned_as_hex + answer.prunable_as_hex);
   if (whole !== "") {
@@ -45,7 +48,7 @@ function parseAnswer(answer: NodeAnswer): { transaction: Transaction; txHash: Ui
   return { transaction, txHash: transactionHash(transaction, fromHex(answer.prunable_hash)) };
 }
 
-/** The transaction of an answer, which must be the one asked for (id, 32 bytes). Throws `WalletRefusal`. */
+/** The transaction of a response, which must be the requested one (id, 32 bytes). Throws `WalletRefusal`. */
 export function checkAnswer(answer: NodeAnswer, asked: Uint8Array): FoundTransaction {
   try {
     const { transaction, txHash } = parseAnswer(answer);
@@ -59,7 +62,7 @@ export function checkAnswer(answer: NodeAnswer, asked: Uint8Array): FoundTransac
   }
 }
 
-/** What the node says of transactions by id (hex, each once), in order. Throws `WalletRefusal`. */
+/** The node's responses about transactions by id (hex, each once), in order. Throws `WalletRefusal`. */
 export async function askTransactions(
   daemon: Daemon,
   txHashes: readonly string[],
@@ -69,7 +72,7 @@ export async function askTransactions(
   return txs;
 }
 
-/** Transactions by id (32 bytes each), in order, each one once in the question. Throws `WalletRefusal`. */
+/** Transactions by id (32 bytes each), in order; each is requested once. Throws `WalletRefusal`. */
 export async function fetchTransactions(
   daemon: Daemon,
   txHashes: readonly Uint8Array[],
@@ -85,10 +88,10 @@ export async function fetchTransactions(
   return txHashes.map((txHash) => found.get(toHex(txHash))!);
 }
 
-/** The node has no such transaction, or is away. */
+/** The message if the node has no such transaction, or can't be reached. */
 export const FAILED = "Failed to get transaction from daemon";
 
-/** Where the node is away, callers of these hear -1. Source: wallet_rpc_server.cpp `on_check_tx_proof`. */
+/** If the node can't be reached, callers receive code -1. Source: wallet_rpc_server.cpp `on_check_tx_proof`. */
 export async function refuseWhenUnreachable<T>(asked: Promise<T>, unreachable: string): Promise<T> {
   try {
     return await asked;
@@ -100,7 +103,7 @@ export async function refuseWhenUnreachable<T>(asked: Promise<T>, unreachable: s
 }
 
 /**
- * One transaction by id. `absent`, `unreachable`: what to say when the node doesn't have it, or is away. Throws
+ * One transaction by id. `absent`, `unreachable`: the messages if the node doesn't have it, or can't be reached. Throws
  * `WalletRefusal`.
  */
 export async function fetchTransaction(
@@ -117,7 +120,7 @@ export async function fetchTransaction(
 /** One input: its key image and the one-time keys of its ring, 32 bytes each. */
 export type RingOfInput = { readonly keyImage: Uint8Array; readonly keys: readonly Uint8Array[] };
 
-/** Outputs asked for in one call. */
+/** Number of outputs per request. */
 const OUTPUTS_PER_CALL = 1000;
 
 /** Rings of all inputs that have one, in order. Throws `WalletRefusal`. */

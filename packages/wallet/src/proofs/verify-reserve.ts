@@ -1,6 +1,6 @@
 /**
- * A proof of funds checked with the node: first what needs no node, then entries part by part, so that whoever sends
- * nonsense has the node asked about no more than the first parts of it; key images last.
+ * Verifies a proof of funds with the node: first the checks that need no node, then the entries part by part, so that
+ * an invalid proof causes requests only for its first parts; key images last.
  * Source: wallet2.cpp `check_reserve_proof`.
  */
 import { checkSignatures } from "@anulo/crypto";
@@ -12,14 +12,14 @@ import { type AddressKeys, type Entry, prefixHashOf, type ReserveProof } from ".
 import { proofRefusal } from "./text.ts";
 import { askTransactions, TRANSACTIONS_PER_CALL } from "./transactions.ts";
 
-/** Key images asked about in one call. */
+/** Number of key images per request. */
 const KEY_IMAGES_PER_CALL = 1000;
-/** Signatures checked before others may run. */
+/** Number of signatures checked before yielding to the event loop. */
 const SIGNATURES_AT_ONCE = 64;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Whether no output is named twice, and every spend key signed the message and the key images. */
+/** Whether no output is contained twice, and every spend key signed the message and the key images. */
 async function isSigned({ entries, spendKeys }: ReserveProof, prefixHash: Uint8Array): Promise<boolean> {
   if (new Set(entries.map(({ keyImage }) => toHex(keyImage))).size !== entries.length) return false;
   for (let at = 0; at < spendKeys.length; at += SIGNATURES_AT_ONCE) {
@@ -31,7 +31,7 @@ async function isSigned({ entries, spendKeys }: ReserveProof, prefixHash: Uint8A
   return true;
 }
 
-/** Entries in order, in parts that speak of so many transactions as one call may ask for. */
+/** The entries in order, in parts whose transactions fit into one request. */
 function* partsOf(entries: readonly Entry[]): Generator<{ part: Entry[]; txHashes: string[] }> {
   let part: Entry[] = [];
   let txHashes = new Set<string>();
@@ -49,7 +49,7 @@ function* partsOf(entries: readonly Entry[]): Generator<{ part: Entry[]; txHashe
 
 type Verdict = PromiseSettledResult<bigint[] | undefined>;
 
-/** Amounts in the order of the entries; undefined for, or throws, what is wrong with the first that is wrong. */
+/** Amounts in the order of the entries; returns undefined, or throws, according to the first invalid entry. */
 function amountsOf(verdicts: readonly Verdict[]): bigint[] | undefined {
   const amounts: bigint[][] = [];
   for (const verdict of verdicts) {
@@ -60,7 +60,10 @@ function amountsOf(verdicts: readonly Verdict[]): bigint[] | undefined {
   return amounts.flat();
 }
 
-/** Atomic units each entry proves; undefined when one proves nothing. The next part is asked for while one is checked. */
+/**
+ * Atomic units that each entry proves; undefined if one proves nothing. The next part is requested while one is
+ * checked.
+ */
 async function checkAll(
   { daemon, threads }: Pick<ReserveQuestion, "daemon" | "threads">,
   entries: readonly Entry[],
@@ -103,8 +106,8 @@ export type ReserveQuestion = {
 };
 
 /**
- * Atomic units the proof shows, and how much of them is spent by now; undefined when it proves nothing. The same
- * output twice proves nothing. Throws `WalletRefusal` for entries that can't be proofs.
+ * Atomic units that the proof shows, and how much of them is spent by now; undefined if it proves nothing. A proof that
+ * contains the same output twice proves nothing. Throws `WalletRefusal` for entries that can't be proofs.
  */
 export async function verifyReserve(
   proof: ReserveProof,

@@ -74,7 +74,7 @@ async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: str
   await wallet.commit({ kind: "tag", accounts, tag });
 }
 
-/** Networks an address is looked for in, with the names callers know; regtest writes as mainnet. */
+/** Networks whose addresses are tried, with the names that callers know; regtest addresses equal those of mainnet. */
 const namedNetworks = ["mainnet", "testnet", "stagenet"] as const;
 
 function validated(text: string, wanted: readonly (typeof namedNetworks)[number][]) {
@@ -140,7 +140,7 @@ type AddressParams = ParamsOf<typeof declared.accounts.getAddress>;
 
 type ListedAddress = { readonly minor: number; readonly label: string; readonly used: boolean };
 
-/** What the wallet knows of the addresses asked for. */
+/** The requested addresses with the wallet's data about them. */
 function addressesAskedFor(
   wallet: Wallet,
   { account_index: major, address_index }: AddressParams,
@@ -169,7 +169,7 @@ async function describeAddresses(wallet: Wallet, major: number, told: readonly L
   };
 }
 
-/** A scan changes the wallet again and again, and its addresses hardly ever. */
+/** Cached by its values, since a scan changes the wallet often, but its addresses hardly ever. */
 function rememberedAddresses(wallet: Wallet, params: AddressParams) {
   let told: ListedAddress[] | undefined;
   const asked = () => (told ??= addressesAskedFor(wallet, params));
@@ -179,7 +179,7 @@ function rememberedAddresses(wallet: Wallet, params: AddressParams) {
   );
 }
 
-/** Tags of accounts that a pattern fits; undefined when it is none. */
+/** Tags of accounts that match a pattern; undefined if the pattern is invalid. */
 function tagsThatFit({ state, runtime }: Wallet, pattern: string): Promise<ReadonlySet<string> | undefined> {
   const tags = [...new Set(state.accounts.map((account) => account.tag))];
   return runtime.threads.run("matchTags", { pattern, tags });
@@ -187,7 +187,8 @@ function tagsThatFit({ state, runtime }: Wallet, pattern: string): Promise<Reado
 
 export const accountHandlers = implementFor<WalletContext>()(declared.accounts, {
   getBalance: (params, { opened: { wallet } }) =>
-    // What is on its way to an address of one's own counts once that address is recognised.
+    // An unconfirmed payment to an own address counts once that address is recognised, so the cache depends on the
+    // reach.
     rememberedPatiently(wallet, { name: "getBalance", params: { ...params, reach: wallet.reach } }, () =>
       describeBalance(wallet, params),
     ),

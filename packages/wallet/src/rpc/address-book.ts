@@ -31,14 +31,14 @@ function checkIndex({ state }: Wallet, index: number): AddressBookEntry {
   return entry;
 }
 
-/** An integrated address carries its own id. */
+/** An integrated address contains its own id. */
 function paymentIdOf(wallet: Wallet, entry: AddressBookEntry): string {
   if (entry.paymentId !== "") return entry.paymentId.padEnd(64, "0");
   const address = parseAddress(entry.address, wallet.network);
   return address.kind === "integrated" ? toHex(address.paymentId).padEnd(64, "0") : NO_PAYMENT_ID;
 }
 
-/** The payment id in an integrated address takes the place of one that was kept beside the address before. */
+/** The payment id in an integrated address replaces an earlier one that was stored beside the address. */
 function editedAddress(wallet: Wallet, text: string): Partial<AddressBookEntry> {
   const { kind } = checkAddress(wallet, text);
   return { address: text, ...(kind === "integrated" && { paymentId: "" }) };

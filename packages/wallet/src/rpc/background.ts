@@ -34,7 +34,7 @@ const replaceIn =
     await service.replace(await open());
   };
 
-/** The same node over another connection: a wallet that is closed closes the one it has. */
+/** The same node over another connection: closing a wallet closes its connection. */
 function optionsFor(service: WalletSlot, { daemon }: Wallet) {
   const { address, isTrusted } = daemon;
   return { ...service.openOptions, daemon: connectDaemon(address, { trusted: isTrusted }) };

@@ -1,4 +1,4 @@
-/** Signing away from the network. Declarations: @anulo/rpc wallet/cold-signing. */
+/** Offline signing. Declarations: @anulo/rpc wallet/cold-signing. */
 import { BadBytes, fromHex, toHex, transactionWeight } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import {

@@ -1,4 +1,4 @@
-/** What happened in the wallets. Declarations: @anulo/rpc wallet/resources. */
+/** Events of the wallets. Declarations: @anulo/rpc wallet/resources. */
 import { type EventLog, type EventQuery, formatJson } from "@anulo/events";
 import {
   walletResources as declared,
@@ -11,20 +11,20 @@ import {
 import type { LiveToken } from "../access/token-book.ts";
 import type { WalletContext } from "../service.ts";
 
-/** Of one read for a stream: few, since they are held until its reader has taken them. */
+/** Number of events per read for a stream: few, since they stay in memory until the client has received them. */
 const EVENTS_AT_ONCE = 100;
 const STREAM = "text/event-stream";
 const BAD_QUERY = -32602;
 const NO_EVENTS = -1;
 
-/** Throws HttpError where the service keeps no events. */
+/** Throws HttpError if the service keeps no events. */
 function logOf({ service: { serviceEvents } }: Pick<WalletContext, "service">): EventLog {
   const why = typeof serviceEvents === "string" ? serviceEvents : undefined;
   if (typeof serviceEvents !== "string" && !serviceEvents.log.ended.aborted) return serviceEvents.log;
   throw new HttpError(503, { code: NO_EVENTS, message: why ?? "The event log has ended" });
 }
 
-/** Where a reader goes on: behind the last event that it has seen of the stream. */
+/** The position at which a client continues: after the last event of the stream that it has received. */
 function startOf(after: number, lastEventId: string | undefined): number {
   if (lastEventId === undefined || lastEventId === "") return after;
   const seen = Number(lastEventId);
@@ -32,18 +32,18 @@ function startOf(after: number, lastEventId: string | undefined): number {
   throw new HttpError(400, { code: BAD_QUERY, message: "Last-Event-ID: a sequence number is expected" });
 }
 
-/** What concerns the whole service, tokens for one, is for who administers all of it. */
+/** Events of the whole service, such as those about tokens, are only for tokens that cover all of it. */
 function maySee(token: LiveToken, wallet: string): boolean {
   if (!token.isValid) return false;
   return wallet === "" ? token.isForAll && token.allows("admin") : token.mayUse(wallet);
 }
 
-/** A stream ends with its token, too. */
+/** A stream also ends when its token does. */
 function endOf(token: LiveToken | undefined, signal: AbortSignal): AbortSignal {
   return token === undefined ? signal : AbortSignal.any([signal, token.ended]);
 }
 
-/** The events that there are, and those to come, until the reader leaves. */
+/** Returns the existing events, then new ones, until the client disconnects. */
 async function* follow(
   log: EventLog,
   { after, ...filter }: Omit<EventQuery, "limit">,

@@ -1,4 +1,4 @@
-/** The life of wallet files. Declarations: @anulo/rpc wallet/files. */
+/** Creating, opening and closing wallet files. Declarations: @anulo/rpc wallet/files. */
 import {
   type Address,
   BadAddress,
@@ -35,7 +35,7 @@ import type { WalletContext } from "../service.ts";
 import type { WalletKeys } from "../state.ts";
 import { isHash } from "./parse-hex.ts";
 
-/** Of one answer of `list_wallets`. */
+/** Maximum number of names in one response of `list_wallets`. */
 const MAX_NAMES = 1000;
 
 async function checkFree(paths: WalletPaths | undefined, refusal: WalletRefusal): Promise<void> {
@@ -59,7 +59,7 @@ async function makeAndOpen(
   return wallet.addressOf({ major: 0, minor: 0 });
 }
 
-/** A new wallet can't have been paid yet, so it starts at the node's newest block. */
+/** A new wallet can't have received payments yet, so it starts at the node's newest block. */
 async function currentHeight(service: WalletSlot): Promise<number> {
   const daemon = service.connect();
   try {
@@ -92,7 +92,7 @@ function checkMandatory(value: string, message: string): void {
 }
 
 /**
- * Name of the language in which a restored wallet's seed is shown: that of its seed, unless no more seeds are
+ * Name of the language in which a restored wallet's seed is shown: that of its seed, unless new seeds are no longer
  * written in it. Source: wallet_rpc_server.cpp `on_restore_deterministic_wallet`.
  */
 function languageToWrite(ofSeed: Language, wanted: string): string {
@@ -117,12 +117,12 @@ function decodeSeed(text: string) {
   }
 }
 
-/** The keys a seed stands for, to be wiped. Throws the refusal callers know. */
+/** The keys of a seed, which the caller wipes. Throws `WalletRefusal`. */
 export function keysOfWords(words: string, offset: string): WalletKeys {
   return keysOfKey(decodeSeed(words).key, offset);
 }
 
-/** The same for the key (32 bytes, wiped) that the words are. */
+/** The keys of the key (32 bytes, which this wipes) that the words encode. */
 function keysOfKey(key: Uint8Array, offset: string): WalletKeys {
   try {
     return keysOfSeed(offset === "" ? key : removeSeedOffset(key, offset));
@@ -134,14 +134,14 @@ function keysOfKey(key: Uint8Array, offset: string): WalletKeys {
 type Restored = {
   readonly keys: WalletKeys;
   readonly seedLanguage: string;
-  /** The seed as it is written today; empty where no words are. */
+  /** The seed in today's words; empty if the keys have no mnemonic. */
   readonly words: string;
   readonly isDeprecated: boolean;
 };
 
 type SeedToRestore = { readonly seed: string; readonly seed_offset: string; readonly language: string };
 
-/** An ordinary wallet's keys; throws the refusal callers know. */
+/** The keys of an ordinary wallet; throws `WalletRefusal`. */
 function restoreFromWords({ seed: text, seed_offset, language: wanted }: SeedToRestore): Restored {
   const { key, language, hasCheckWord } = decodeSeed(text);
   const seedLanguage = languageToWrite(language, wanted);
@@ -150,12 +150,12 @@ function restoreFromWords({ seed: text, seed_offset, language: wanted }: SeedToR
   return { keys, seedLanguage, words, isDeprecated: !hasCheckWord || language === oldEnglish };
 }
 
-/** A signer's keys, which no words stand for; throws the refusal callers know. */
+/** The keys of a multisig signer, which have no mnemonic; throws `WalletRefusal`. */
 function restoreSigner({ seed, seed_offset }: SeedToRestore): Restored {
   const refuse = (message: string) => new WalletRefusal("UNKNOWN_ERROR", message);
   if (seed_offset !== "") throw refuse("Multisig seeds are not compatible with seed offsets");
   try {
-    // The original takes a text without check word for one of its first years.
+    // The original takes a seed without check word for one of its first years, and reports it as deprecated.
     const made = { seedLanguage: "", words: "", isDeprecated: true };
     return { keys: keysOfAccount(parseMultisigSeed(seed)), ...made };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Every call of the wallet service with the function that answers it, or without one while there is none. */
+/** Every call of the wallet service with its handler, or without one if it is not implemented. */
 import type { Implemented } from "@anulo/rpc";
 import type { WalletContext } from "../service.ts";
 import { accountHandlers } from "./accounts.ts";

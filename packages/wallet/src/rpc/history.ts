@@ -66,13 +66,13 @@ function paymentsWith(wallet: Wallet, paymentId: string, minHeight: number): Inc
 
 const isHex = (text: string): boolean => /^([0-9a-f]{2})*$/i.test(text);
 
-/** 64 digits of a payment id given as 16 or 64; undefined for another length. */
+/** The 64 digits of a payment id with 16 or 64; undefined for another length. */
 function wholePaymentId(text: string): string | undefined {
   if (text.length === 64) return text.toLowerCase();
   return text.length === 16 ? text.toLowerCase().padEnd(64, "0") : undefined;
 }
 
-/** What of an output may change before it is described. */
+/** The properties of an output that may change before it is formatted. */
 function momentOf(output: OwnedOutput) {
   return { output, frozen: output.frozen, keyImage: output.keyImage, spent: !isUnspent(output) };
 }
@@ -93,7 +93,7 @@ function describeOutput({ output, frozen, keyImage, spent }: ReturnType<typeof m
   };
 }
 
-/** Hex of a transaction id (32 bytes), in lower case. */
+/** Checks a transaction id (32 bytes) and returns its hex digits in lower case. */
 const checkTxId = (text: string): string => toHex(parseTxHash(text));
 
 function checkTxIdOfTransfer(text: string): string {
@@ -102,7 +102,7 @@ function checkTxIdOfTransfer(text: string): string {
   return text.toLowerCase();
 }
 
-/** The owned output that a caller names by its key image, with that in lower case. */
+/** The owned output with the key image that a caller sent, and the key image in lower case. */
 function namedOutput(wallet: Wallet, text: string, verb: string): { keyImage: string; output: OwnedOutput } {
   if (text === "") throw new WalletRefusal("UNKNOWN_ERROR", `Must specify key image to ${verb}`);
   const keyImage = parseKeyImage(text);
@@ -120,7 +120,7 @@ async function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declare
   };
   const state = { ...wallet.state };
   const context = { state, now: wallet.now() };
-  // All is chosen at once, so that the answer is of one moment; it is described as it is written.
+  // All entries are selected at once, so that the response is consistent; they are formatted while it is written.
   const unconfirmed = params.pending || params.failed ? listUnconfirmed(state, filter) : [];
   const lists = {
     ...(params.in && { in: listIncoming(state, filter) }),

@@ -1,4 +1,4 @@
-/** Payments by the key of the call that made them. Declarations: @anulo/rpc wallet/intents. */
+/** Payments by the key of the call that created them. Declarations: @anulo/rpc wallet/intents. */
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { progressOf } from "../intents/progress.ts";
 import { refusalCodes, WalletRefusal } from "../refusal.ts";
@@ -6,7 +6,7 @@ import type { WalletContext } from "../service.ts";
 import type { Intent } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 
-/** Of one answer. */
+/** Maximum number in one response. */
 const MAX_INTENTS = 1000;
 
 const noSuchIntent = () =>

@@ -62,7 +62,7 @@ function secretOf(asked: Asked, keyType: string): string {
   return toHex(spendSecret);
 }
 
-/** Throws the refusal callers know for a text that is no address of this wallet's network. */
+/** Parses an address; throws `WalletRefusal` if it is not an address of this wallet's network. */
 function addressOf(wallet: Wallet, text: string): Address {
   try {
     return parseAddress(text, wallet.network);
@@ -114,7 +114,7 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
   getTxKey({ txid }, { opened: { wallet }, dialect }) {
     const id = toHex(parseTxHash(txid));
     const keys = wallet.state.txKeys.get(id);
-    // The original answers what stands for a key that the signer keeps.
+    // The original returns a placeholder for a key that only the signer has.
     if (keys === undefined || (isKeptElsewhere(keys) && dialect === "contract"))
       throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
     return { tx_key: keys.map(toHex).join("") };

@@ -1,4 +1,4 @@
-/** Wallets that several signers share. Declarations: @anulo/rpc wallet/multisig. */
+/** Multisig wallets. Declarations: @anulo/rpc wallet/multisig. */
 
 import { keyImagesOf, toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
@@ -24,18 +24,18 @@ import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseHex } from "./parse-hex.ts";
 
-/** Difference S4: by the interface document a wallet is ready when it has its address, unconfirmed by the others. */
+/** Difference S4: by the interface document a wallet is ready when it has its address, before the others confirm it. */
 function isReady(account: MultisigAccount, dialect: Dialect): boolean {
   return dialect === "contract" ? hasAddress(account) : isConfirmed(account);
 }
 
-/** This signer's side; throws the refusal callers know for an ordinary wallet. */
+/** This signer's account; throws `WalletRefusal` for an ordinary wallet. */
 function accountOf({ multisig }: Wallet): MultisigAccount {
   if (multisig === undefined) throw new WalletRefusal("NOT_MULTISIG", "This wallet is not multisig");
   return multisig;
 }
 
-/** The same, of a wallet that can be used. */
+/** As `accountOf`, for a wallet that is ready. */
 export function readyAccountOf(wallet: Wallet, dialect: Dialect): MultisigAccount {
   const account = accountOf(wallet);
   if (!isReady(account, dialect))
@@ -50,16 +50,16 @@ function refuseMultisigOrViewOnly({ multisig, isViewOnly }: Wallet): void {
 
 type Part = Pick<WalletContext, "service" | "opened" | "dialect">;
 
-/** Keeps a step of the key exchange: in the files first, then in the wallet that is open. */
+/** Stores a step of the key exchange: in the files first, then in the open wallet. */
 async function keepAccount({ service, opened, dialect }: Part, account: MultisigAccount, password: string) {
-  // The same node over another connection: the wallet closes the one it has.
+  // The same node over another connection: closing the wallet closes its connection.
   const { address, isTrusted } = opened.wallet.daemon;
   const options = { ...service.openOptions, daemon: connectDaemon(address, { trusted: isTrusted }) };
   const isEnabled = dialect === "contract" || opened.wallet.preferences.allowsMultisig;
   const change = {
     password,
     keys: keysOfAccount(structuredClone(account)),
-    // By the interface document nobody need enable it.
+    // By the interface document multisig need not be enabled.
     settings: [["enable_multisig", isEnabled ? 1 : 0]] as const,
     close: () => service.replace(undefined),
   };
@@ -68,7 +68,7 @@ async function keepAccount({ service, opened, dialect }: Part, account: Multisig
 
 const primary = { major: 0, minor: 0 } as const;
 
-/** The next round with the other signers' strings; the wallet then open. */
+/** Completes the next round with the other signers' messages; returns the wallet that is open afterwards. */
 async function nextRound(
   part: Part,
   account: MultisigAccount,
@@ -94,7 +94,7 @@ async function nextRound(
 const finalized = () =>
   new WalletRefusal("ALREADY_MULTISIG", "This wallet is multisig, and already finalized");
 
-/** The set that a caller hands over; throws the refusal callers know for what is none of this wallet. */
+/** Decrypts the set that a caller sent; throws `WalletRefusal` for a set that is not of this wallet. */
 async function openSet(wallet: Wallet, hex: string): Promise<MultisigSet> {
   const set = await unsealMultisigSet(parseHex(hex), wallet);
   if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "Failed to parse multisig tx data.");
@@ -102,8 +102,8 @@ async function openSet(wallet: Wallet, hex: string): Promise<MultisigSet> {
 }
 
 /**
- * The set for the next signer. Our exported nonces for the outputs it spends are deleted: they must not be used again.
- * Source: wallet2.cpp `save_multisig_tx`.
+ * Encrypts the set for the next signer. Our exported nonces for the outputs it spends are deleted: they must not be
+ * used again. Source: wallet2.cpp `save_multisig_tx`.
  */
 export async function passToNextSigner(wallet: Wallet, set: MultisigSet) {
   const spent = set.transactions.flatMap(({ transaction: { prefix } }) =>

@@ -1,9 +1,9 @@
-/** Answers of reading calls, kept until the state they show changes. */
+/** Cached responses of reading calls, valid until the state they show changes. */
 import { type Lasting, lasting } from "@anulo/rpc";
 import type { Question } from "../cached-facts.ts";
 import type { Wallet } from "../wallet.ts";
 
-/** The answer of `name` to `params`, with its text; recomputed only when the wallet has changed. */
+/** The response of `name` to `params`, with its text; computed again only when the wallet has changed. */
 export function remembered<T extends object>(
   { facts }: Pick<Wallet, "facts">,
   question: Question,
@@ -12,7 +12,7 @@ export function remembered<T extends object>(
   return lasting(facts.of(question, answer), {}) as Lasting<T>;
 }
 
-/** As `remembered`, for an answer that is made in turns: all who ask meanwhile get the one under way. */
+/** As `remembered`, for a response that is computed in turns: concurrent callers share one computation. */
 export async function rememberedPatiently<T extends object>(
   { facts }: Pick<Wallet, "facts">,
   question: Question,

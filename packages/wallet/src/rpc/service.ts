@@ -1,4 +1,4 @@
-/** Scanning, the node behind the wallet, and the service itself. Declarations: @anulo/rpc wallet/service. */
+/** Scanning, the wallet's node, and the service itself. Declarations: @anulo/rpc wallet/service. */
 import { availableParallelism } from "node:os";
 import {
   categoriesOfLevel,
@@ -18,7 +18,7 @@ import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext } from "../service.ts";
 import { parseTxHash } from "./parse-hex.ts";
 
-/** The interface described is 1.3; the original, 0.18.5.3, says 1.32. */
+/** The interface document describes 1.3; the original, 0.18.5.3, reports 1.32. */
 const versions = { contract: 1 * 65_536 + 3, upstream: 1 * 65_536 + 32 } as const;
 
 function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string): ServerTls {
@@ -40,7 +40,7 @@ function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string)
   }
 }
 
-/** The proxy the service was started with, or else the one that is asked for. */
+/** The proxy of the service's options, or otherwise the requested one. */
 function proxyOf(asked: string, { options }: WalletSlot): SocksProxy | undefined {
   const own = options.daemon.proxy;
   if (asked === "") return own;
@@ -58,12 +58,12 @@ function proxyOf(asked: string, { options }: WalletSlot): SocksProxy | undefined
   );
 }
 
-/** The answer must leave before the service does. */
+/** Stops the service after the response has been sent. */
 function stopSoon(service: WalletSlot): void {
   setTimeout(() => void service.stop(), 100);
 }
 
-/** Whatever goes wrong at the node, callers hear the same. Source: wallet_rpc_server.cpp `on_start_mining`. */
+/** Every error of the node becomes the same error for the caller. Source: wallet_rpc_server.cpp `on_start_mining`. */
 async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status: string }>): Promise<void> {
   try {
     await checked(asked);
@@ -73,7 +73,10 @@ async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status
   }
 }
 
-/** What a node sends at once. Transactions further above what is scanned have their confirmations after a refresh. */
+/**
+ * Maximum number of blocks that a node sends at once. Transactions further above the scanned height get their
+ * confirmations after a refresh.
+ */
 const MAX_BLOCKS_BETWEEN = 1000;
 
 export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
@@ -104,7 +107,7 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
     return {};
   },
   async rescanBlockchain({ hard }, { opened: { wallet }, dialect }) {
-    // Difference S5: by the interface document a rescan forgets; an explicit `hard` is obeyed in both dialects.
+    // Difference S5: by the interface document a rescan deletes data; an explicit `hard` is obeyed in both dialects.
     await wallet.rescan({ hard: hard ?? dialect === "contract", keepsNotes: dialect === "upstream" });
     return {};
   },

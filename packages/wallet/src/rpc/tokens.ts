@@ -6,7 +6,7 @@ import type { WalletContext } from "../service.ts";
 
 const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", why);
 
-/** Throws `WalletRefusal` where the service takes no tokens. */
+/** Throws `WalletRefusal` if the service accepts no tokens. */
 function accessOf({ service }: Pick<WalletContext, "service">): Access {
   if (service.access === undefined) throw refuse("The service takes no tokens: start it with --tokens");
   return service.access;

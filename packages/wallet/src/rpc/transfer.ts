@@ -45,7 +45,7 @@ type Choice = Pick<
   "do_not_relay" | "get_tx_hex" | "get_tx_metadata"
 > & { readonly keys: boolean };
 
-/** Nodes no longer relay transactions with an unlock time, so that such a payment would never be mined. */
+/** Nodes no longer relay transactions with an unlock time, so such a payment would never be mined. */
 function checkUnlockTime({
   unlock_time,
 }: Pick<ParamsOf<typeof declared.transfers.transfer>, "unlock_time">): void {
@@ -61,7 +61,7 @@ function checkPaymentId(paymentId: string): void {
   );
 }
 
-/** A spend, and how its answer is put. */
+/** A spend, and the form of its response. */
 type Finish<R> = {
   readonly choice: Choice;
   readonly intent: OpenIntent;
@@ -69,8 +69,8 @@ type Finish<R> = {
 };
 
 /**
- * Answers what was made: texts not asked for are "". It is relayed unless the caller wants to do that; the answer is
- * kept with it for whoever repeats the call.
+ * Returns the created transactions: texts that were not requested are "". They are relayed unless the caller wants to
+ * do that; the response is stored with them for callers that repeat the call.
  */
 async function finish<R extends object>(
   wallet: Wallet,
@@ -89,7 +89,10 @@ async function finish<R extends object>(
   return answer;
 }
 
-/** What callers are told of transactions. A view-only wallet hands out the set to be signed, a signer one for the others. */
+/**
+ * The response fields of transactions. A view-only wallet returns the set to be signed, a multisig wallet the set for
+ * the other signers.
+ */
 async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
   const described = made.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
@@ -106,7 +109,7 @@ async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
     const signers = [signerKeyOf(wallet.multisig)];
     const set = { transactions: made.map(({ pending }) => pending), signers };
     const sealed = await passToNextSigner(wallet, set);
-    // Unfinished as it is, it has no id yet.
+    // An incomplete transaction has no id yet.
     const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
     return { described: untold, sets: { ...noSets, multisig_txset: toHex(sealed) } };
   }
@@ -118,7 +121,7 @@ async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
   return { described, sets: noSets };
 }
 
-/** In the order of the request, which planning changes where destinations pay the fee. */
+/** Destinations in the order of the request, which planning changes if destinations pay the fee. */
 function inOrder(destinations: Made["signed"]["destinations"]): Made["signed"]["destinations"] {
   return [...destinations].sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
 }
@@ -130,7 +133,7 @@ const noLists = { amounts_by_dest_list: [], spent_key_images_list: [], weight_li
 
 const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
 
-/** The same fields as lists, one element a transaction. */
+/** The same fields as lists, with one element per transaction. */
 function asLists({ described, sets }: Finished) {
   return {
     amount_list: described.map(({ amount }) => amount),
@@ -148,7 +151,7 @@ function asLists({ described, sets }: Finished) {
 
 type Destinations = ParamsOf<typeof declared.transfers.transfer>["destinations"];
 
-/** Signs transactions that pay all destinations; at most one where `single` says so. */
+/** Signs transactions that pay all destinations; at most one if `single` is set. */
 async function pay(
   wallet: Wallet,
   params: Build & { destinations: Destinations; subtract_fee_from_outputs?: readonly number[] },
@@ -166,7 +169,7 @@ async function pay(
   });
 }
 
-/** Has what is about to be signed counted, and kept where it has a key. */
+/** Counts the payment that is about to be signed, and stores it if the call has a key. */
 const planIn =
   ({ plan }: OpenIntent): Planned =>
   (transactions) =>
@@ -185,7 +188,10 @@ function sweepOf(
   return { destination: destination!, account, minors, priority, outputs, below };
 }
 
-/** The output a sweep_single names; throws `WalletRefusal` for a bad key image and for an output that can't be spent. */
+/**
+ * The output that a sweep_single refers to; throws `WalletRefusal` for an invalid key image and for an output that
+ * can't be spent.
+ */
 function namedOutput(wallet: Wallet, keyImage: string) {
   const output = wallet.outputOf(parseKeyImage(keyImage));
   if (output === undefined || !wallet.spendableOutputs().includes(output))
@@ -205,9 +211,9 @@ function parseMetadata(hex: string): PendingTransaction {
 
 /** Bytes of `extra` with a public key and a short payment id. Source: wallet_rpc_server.cpp. */
 const USUAL_EXTRA_BYTES = 34 + 10;
-/** Of an input, for each member of its ring, before RingCT. Source: wallet2.cpp APPROXIMATE_INPUT_BYTES. */
+/** Bytes per ring member of an input, before RingCT. Source: wallet2.cpp APPROXIMATE_INPUT_BYTES. */
 const OLD_BYTES_PER_MEMBER = 80;
-/** The original counts in 32-bit integers with a sign. */
+/** Maximum of the signed 32-bit integers in which the original counts. */
 const MOST = 0x7fff_ffff;
 
 /** Size in bytes and weight; a transaction has at least two outputs. Source: wallet2.cpp `estimate_tx_size_and_weight`. */
@@ -225,7 +231,9 @@ function estimateSize(shape: { inputs: number; outputs: number; ringSize: number
 }
 
 export const transferHandlers = implementFor<WalletContext>()(declared.transfers, {
-  /** Every change is on disk before it is answered; what is left is the cache of the original program. */
+  /**
+   * Every change is on disk before its response is sent; only the cache of the original program remains to be written.
+   */
   async store(_, { opened }) {
     await opened.store();
     return {};

@@ -4,10 +4,12 @@ import { wallet as declared, implementFor } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 
-/** As many as the log gives at once. */
+/** Maximum number that the log returns at once. */
 const LETTERS_AT_ONCE = 100;
 
-/** Runs a task with the service's webhooks. Throws `WalletRefusal` where there are none, and for what they don't take. */
+/**
+ * Runs a task with the service's webhooks. Throws `WalletRefusal` if there are none, and for values they don't accept.
+ */
 async function within<T>(
   { service: { serviceEvents } }: Pick<WalletContext, "service">,
   task: (webhooks: Webhooks) => Promise<T>,
