@@ -39,15 +39,15 @@ export function compareByFee(a: TemplateTransaction, b: TemplateTransaction): nu
   return difference === 0 ? a.receivedAt - b.receivedAt : difference;
 }
 
-/** As the original compares it: a double, so that ties fall the same way. */
+/** A double, as in the original, so that ties are ordered in the same way. */
 function feePerByte({ fee, weight }: TemplateTransaction): number {
   return Number(fee) / Math.max(1, weight);
 }
 
 /**
- * Takes pool transactions in the order given (`compareByFee`) while they fit and do not lower what the
- * miner gets; before hard fork 5 until the block passes the median. `isReady` is asked last, once for each
- * that would be taken, and may refuse it. Source: tx_pool.cpp `fill_block_template`.
+ * Chooses pool transactions in the order of the input (`compareByFee`) while they fit and do not lower the miner's
+ * reward; before hard fork 5 until the block passes the median. `isReady` is called last, once for each that would be
+ * chosen, and may refuse it. Source: tx_pool.cpp `fill_block_template`.
  */
 export function chooseTransactions<T extends TemplateTransaction>(
   sorted: Iterable<T>,
@@ -85,7 +85,7 @@ export function templateTimestamp(chain: ChainView, now: number): number {
   return Math.max(now, medianTimestamp(chain) ?? 0);
 }
 
-/** What the miner transaction is fitted to. */
+/** The facts that the miner transaction has to fit. */
 export interface MinerFit {
   /** Weight (bytes) of the chosen transactions. */
   transactionsWeight: number;
@@ -94,15 +94,14 @@ export interface MinerFit {
   economy: TemplateEconomy;
 }
 
-/** Rounds after which fitting gives up. Source: blockchain.cpp `create_block_template`. */
+/** Number of attempts at fitting. Source: blockchain.cpp `create_block_template`. */
 const FITTING_ROUNDS = 10;
 
 /**
- * The miner transaction whose claim fits the weight of the block it is in: its claim depends on the
- * block's weight and its weight on its claim, so it is built again until both agree, a lighter one padded
- * with zero bytes of extra. `build` makes it for a claim (atomic units).
- * Throws `RangeError` where the block is too heavy or nothing fits.
- * Source: blockchain.cpp `create_block_template`, which finds none where one zero would be two bytes.
+ * Builds the miner transaction whose claim fits the weight of its block: the claim depends on the block's weight and
+ * the weight on the claim, so it is built again until both agree; a lighter one is padded with zero bytes of extra.
+ * `build` builds it for a claim (atomic units). Throws `RangeError` if the block is too heavy or nothing fits. Source:
+ * blockchain.cpp `create_block_template`, which fails where one zero would take two bytes.
  */
 export function fitMinerTransaction(build: (claim: bigint) => Transaction, fit: MinerFit): Transaction {
   let weight = fit.transactionsWeight;
@@ -125,7 +124,10 @@ function claimFor(blockWeight: number, { fees, economy }: MinerFit): bigint {
   return coins + fees;
 }
 
-/** Appends zeros to the extra until the transaction weighs `weight`; undefined where its length prefix jumps over. */
+/**
+ * Appends zeros to the extra until the transaction weighs `weight`; undefined if a longer length prefix skips that
+ * weight.
+ */
 function padTo(transaction: Transaction, weight: number): Transaction | undefined {
   const missing = weight - transactionWeight(transaction);
   for (const zeros of [missing, missing - 1]) {

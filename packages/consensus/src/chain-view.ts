@@ -20,15 +20,15 @@ export interface ChainView {
   readonly topId: Uint8Array;
   /** Hard fork in force for the block that comes next. */
   readonly hardForkVersion: number;
-  /** The difficulty every block has on a test chain started with one; undefined elsewhere. */
+  /** The fixed difficulty of every block, on a test chain; undefined on others. */
   readonly fixedDifficulty: bigint | undefined;
   /** When RandomX changes its seed, on test chains that change it more often; the normal one where undefined. */
   readonly seedSchedule?: SeedSchedule | undefined;
-  /** Blocks the chain must have, oldest first; none where undefined. */
+  /** Blocks that the chain must have, oldest first; none if undefined. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
   /**
-   * The id (32 bytes) that the block at a height must have where it is known beforehand: such a block needs no proofs.
-   * No block is known where this is left out.
+   * The id (32 bytes) that the block at a height must have, if it is known beforehand: such a block needs no proofs. If
+   * left out, no block is known.
    */
   readonly knownBlockId?: ((height: number) => Uint8Array | undefined) | undefined;
   /** Coins generated up to and including the top block (atomic units, never above 2^64 - 1). */
@@ -69,7 +69,7 @@ export interface ChainOutput {
   readonly unlockTime: bigint;
 }
 
-/** What the pool knows and the chain does not. */
+/** What the rules need to know of the pool. */
 export interface PoolView {
   /** True when another pool transaction spends this key image (32 bytes). */
   isKeyImageInPool(keyImage: Uint8Array): boolean;

@@ -1,7 +1,7 @@
 import { DIFFICULTY_BLOCKS, LONG_TERM_WINDOW } from "./constants.ts";
 import { createRollingMedian, type RollingMedian } from "./rolling-median.ts";
 
-/** What a block leaves behind for the rules of the blocks above it. */
+/** The facts of a block that the rules for later blocks need. */
 export interface BlockFacts {
   /** Unix seconds. */
   timestamp: number;
@@ -22,20 +22,22 @@ export type ReadLongTermWeights = (from: number, to: number) => Iterable<number>
  * view made from it answers the window questions of `ChainView` without the database.
  */
 export interface ChainWindow<B extends BlockFacts = BlockFacts> {
-  /** Number of blocks seen. */
+  /** Number of blocks in the chain. */
   readonly height: number;
-  /** The newest block; undefined of none. */
+  /** The newest block; undefined for an empty chain. */
   readonly top: B | undefined;
   readonly longTermWeightMedian: number;
-  /** The median (bytes) after so many blocks without weight, which fee estimates reckon with. */
+  /** The median (bytes) after this many blocks without weight, which fee estimates use. */
   longTermWeightMedianAfterEmpty(blocks: number): number;
   recentTimestamps(count: number): number[];
   recentCumulativeDifficulties(count: number): bigint[];
   recentWeights(count: number): number[];
   append(block: B): void;
-  /** Takes the newest block off; at most `DIFFICULTY_BLOCKS` that are not of the chain the readers read. */
+  /**
+   * Removes the newest block; works for at most `DIFFICULTY_BLOCKS` blocks that are not on the chain of the readers.
+   */
   removeTop(): void;
-  /** One that goes its own way from here, and reads what it needs elsewhere. */
+  /** An independent copy, which reads with these functions. */
   copy(readFacts: ReadBlockFacts<B>, readLongTermWeights: ReadLongTermWeights): ChainWindow<B>;
 }
 
@@ -98,7 +100,7 @@ function windowOf<B extends BlockFacts>(
   };
 }
 
-/** What is read of one block; nothing below genesis. */
+/** Reads the value of one block; undefined below genesis. */
 function oneAt<T>(read: (from: number, to: number) => Iterable<T>, height: number): T[] {
   return height < 0 ? [] : [...read(height, height + 1)];
 }

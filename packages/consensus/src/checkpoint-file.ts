@@ -1,7 +1,7 @@
 import { BadHex, fromHex } from "@anulo/protocol";
 import type { Checkpoint } from "./checkpoints.ts";
 
-/** What a file of checkpoints holds is none. */
+/** The content of a file of checkpoints is invalid. */
 export class BadCheckpoints extends Error {
   constructor(reason: string) {
     super(`bad checkpoint file: ${reason}`);
@@ -10,8 +10,8 @@ export class BadCheckpoints extends Error {
 }
 
 /**
- * Reads checkpoints from the text of a JSON file, `{"hashlines": [{"height": 1, "hash": "…"}]}`, oldest
- * first; throws `BadCheckpoints`. Source: checkpoints.cpp `load_checkpoints_from_json`.
+ * Parses checkpoints from the text of a JSON file, `{"hashlines": [{"height": 1, "hash": "…"}]}`, oldest first; throws
+ * `BadCheckpoints`. Source: checkpoints.cpp `load_checkpoints_from_json`.
  */
 export function parseCheckpoints(text: string): Checkpoint[] {
   const { hashlines } = jsonObject(text);

@@ -1,7 +1,9 @@
-/** A checkpoint as written down: height, id and cumulative difficulty in hexadecimal. */
+/** A built-in checkpoint: height, id and cumulative difficulty in hexadecimal. */
 export type CheckpointRow = readonly [height: number, id: string, cumulativeDifficulty: string];
 
-/** Blocks known to be of these chains, oldest first. Source: checkpoints.cpp `init_default_checkpoints` (0.18.5). */
+/**
+ * Blocks known to belong to these chains, oldest first. Source: checkpoints.cpp `init_default_checkpoints` (0.18.5).
+ */
 export const checkpointRows: Readonly<Record<"mainnet" | "testnet" | "stagenet", readonly CheckpointRow[]>> =
   {
     mainnet: [

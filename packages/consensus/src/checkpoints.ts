@@ -7,7 +7,7 @@ export interface Checkpoint {
   readonly height: number;
   /** 32 bytes. */
   readonly id: Uint8Array;
-  /** Up to and including this block; undefined where nobody wrote it down. */
+  /** Up to and including this block; undefined if it is not recorded. */
   readonly cumulativeDifficulty?: bigint | undefined;
 }
 
@@ -32,8 +32,8 @@ export function checkpointsOf(network: NetworkName): readonly Checkpoint[] {
 }
 
 /**
- * The checkpoints a node holds its chain to: mainnet's. The test networks' are for wallets, since anybody may
- * start such a network anew. Source: cryptonote_core.cpp `handle_command_line`.
+ * The checkpoints that a node enforces: those of mainnet. The test networks' are for wallets, since anybody may start
+ * such a network again. Source: cryptonote_core.cpp `handle_command_line`.
  */
 export function enforcedCheckpoints(network: NetworkName): readonly Checkpoint[] {
   return network === "mainnet" ? checkpointsOf(network) : [];
@@ -48,14 +48,14 @@ export function withCheckpoints(
   return [...known, ...more.filter(({ height }) => height > newest)];
 }
 
-/** True where a checkpoint lies at this height or above it. Source: checkpoints.cpp `is_in_checkpoint_zone`. */
+/** True if a checkpoint is at this height or above it. Source: checkpoints.cpp `is_in_checkpoint_zone`. */
 export function isInCheckpointZone(checkpoints: readonly Checkpoint[], height: number): boolean {
   return height <= (checkpoints.at(-1)?.height ?? -1);
 }
 
 /**
- * A block is the one its height's checkpoint names, if there is one, which is returned.
- * Source: checkpoints.cpp `check_block`.
+ * Checks that a block is the one of its height's checkpoint, if there is one, and returns the checkpoint. Source:
+ * checkpoints.cpp `check_block`.
  */
 export function checkCheckpoint(
   block: Block,
@@ -70,9 +70,9 @@ export function checkCheckpoint(
 }
 
 /**
- * Throws a plain `Error` where the work below a checkpoint's block was counted otherwise than it was written
- * down: the block is right, so the database is damaged or this program has a bug.
- * Source: blockchain.cpp `check_difficulty_checkpoints`.
+ * Throws a plain `Error` if the cumulative difficulty of a checkpoint's block differs from the recorded one: the block
+ * is right, so the database is damaged or this program has a bug. Source: blockchain.cpp
+ * `check_difficulty_checkpoints`.
  */
 export function requireWrittenDifficulty(checkpoint: Checkpoint | undefined, counted: bigint): void {
   const written = checkpoint?.cumulativeDifficulty ?? counted;
@@ -80,7 +80,7 @@ export function requireWrittenDifficulty(checkpoint: Checkpoint | undefined, cou
     throw new Error(`difficulty drifted: ${counted} at checkpoint ${checkpoint?.height}, not ${written}`);
 }
 
-/** Where a block on a branch would stand. */
+/** The position of a block on a branch. */
 export interface BranchPlace {
   /** Of the block. */
   height: number;
@@ -89,8 +89,8 @@ export interface BranchPlace {
 }
 
 /**
- * A branch leaves the main chain above the newest checkpoint that the main chain has reached.
- * Source: checkpoints.cpp `is_alternative_block_allowed`.
+ * A branch must leave the main chain above the newest checkpoint that the main chain has reached. Source:
+ * checkpoints.cpp `is_alternative_block_allowed`.
  */
 export function checkBranchAllowed(
   { height, mainHeight }: BranchPlace,
@@ -102,7 +102,7 @@ export function checkBranchAllowed(
   }
 }
 
-/** A chain as far as checkpoints look at it. */
+/** The part of a chain that checkpoints are compared with. */
 export interface CheckedChain {
   /** Number of blocks. */
   height: number;
@@ -110,8 +110,8 @@ export interface CheckedChain {
 }
 
 /**
- * The oldest checkpoint that a chain has passed with another block; undefined where there is none.
- * Source: blockchain.cpp `check_against_checkpoints`, which then takes blocks off down to two below it.
+ * The oldest checkpoint at whose height the chain has another block; undefined if there is none. Source: blockchain.cpp
+ * `check_against_checkpoints`, which then removes blocks down to two below it.
  */
 export function brokenCheckpoint(
   chain: CheckedChain,

@@ -9,9 +9,9 @@ export const TIMESTAMP_WINDOW = 60;
 /** Seconds a block's timestamp may lie ahead of the local clock. */
 export const FUTURE_TIME_LIMIT_SECONDS = 2 * 60 * 60;
 
-/** Blocks the difficulty looks at, after the lag. */
+/** Blocks that the difficulty is computed from, after the lag. */
 export const DIFFICULTY_WINDOW = 720;
-/** Newest blocks the difficulty ignores. */
+/** Newest blocks that the difficulty ignores. */
 const DIFFICULTY_LAG = 15;
 /** Outliers dropped at each end of the sorted timestamps. */
 export const DIFFICULTY_CUT = 60;
@@ -36,9 +36,9 @@ export const SPENDABLE_AGE = 10;
 /** Blocks by which a locked output may be spent early. */
 export const UNLOCK_LEEWAY_BLOCKS = 1;
 
-/** Bytes of the largest transaction looked at. */
+/** Bytes of the largest transaction that is read. */
 export const MAX_TRANSACTION_SIZE = 1_000_000;
-/** Bytes of `tx_extra` that the pool takes. Source: cryptonote_config.h MAX_TX_EXTRA_SIZE. */
+/** Bytes of `tx_extra` that the pool accepts. Source: cryptonote_config.h MAX_TX_EXTRA_SIZE. */
 export const MAX_POOL_EXTRA_SIZE = 1060;
 /** Outputs a Bulletproofs or Bulletproofs+ proof may cover. */
 export const MAX_PROVEN_OUTPUTS = 16;
@@ -57,6 +57,6 @@ export const hardFork = {
   cryptoNight2: 8,
   cryptoNightR: 10,
   randomX: 12,
-  // Monero's releases name none yet; 17 is proposed (monero-project/monero, pull request 10038).
+  // Monero's releases have no such fork yet; 17 is proposed (monero-project/monero, pull request 10038).
   randomX2: Number.POSITIVE_INFINITY,
 } as const;

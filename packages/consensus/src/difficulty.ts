@@ -31,8 +31,8 @@ export function nextDifficulty(window: DifficultyWindow, target: number): bigint
 }
 
 /**
- * Difficulty the next block of this chain must meet; throws `RuleViolation` where it would overflow.
- * The genesis block never counts. Source: blockchain.cpp `get_difficulty_for_next_block`.
+ * Difficulty that the next block of this chain must meet; throws `RuleViolation` if it would overflow. The genesis
+ * block never counts. Source: blockchain.cpp `get_difficulty_for_next_block`.
  */
 export function difficultyOfNextBlock(chain: ChainView): bigint {
   if (chain.fixedDifficulty !== undefined) return chain.height === 0 ? 1n : chain.fixedDifficulty;

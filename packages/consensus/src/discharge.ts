@@ -13,9 +13,9 @@ import {
 import type { Obligation } from "./obligations.ts";
 import type { Violation } from "./violations.ts";
 
-/** The obligation that failed, and what that means. */
+/** The obligation that failed, and the violation it causes. */
 export interface Failure {
-  /** Index in the list given to `discharge`. */
+  /** Index in the list passed to `discharge`. */
   index: number;
   /** Of the transaction at fault (32 bytes); undefined where the block is. */
   transactionId: Uint8Array | undefined;
@@ -27,8 +27,8 @@ type BatchKind = "bulletproof" | "rangeProof";
 type SingleKind = Exclude<Obligation["kind"], BatchKind | "powHash">;
 
 /**
- * Terms that one multi-exponentiation may have: some 800 payments. A larger one saves nothing more, and the kernel
- * has a limit, which no number of proofs from strangers may reach.
+ * Maximum number of terms of one multi-exponentiation: some 800 payments. A larger one saves nothing more, and the
+ * kernel has a limit, which no number of proofs from strangers may reach.
  */
 const MAX_BATCH_TERMS = 2 ** 14;
 
@@ -38,10 +38,10 @@ export interface DischargeOptions {
 }
 
 /**
- * Checks proofs and names the first that fails, undefined when all hold. Range proofs of a kind share
- * multi-exponentiations; only when one of them fails is the culprit looked for.
- * Heavy (about a millisecond an input): made for workers. Throws `TypeError` when given
- * proof of work: a hash takes its own process and memory, and is the caller's.
+ * Checks proofs and returns the first that fails, undefined when all hold. Range proofs of a kind share
+ * multi-exponentiations; only when one of them fails is the failing proof searched for. This is heavy work (about a
+ * millisecond per input), meant for workers. Throws `TypeError` for a proof of work: the caller has to compute its
+ * hash, which takes a process and memory of its own.
  */
 export function discharge(
   obligations: readonly Obligation[],
@@ -50,7 +50,9 @@ export function discharge(
   return dischargeEach([obligations], options)[0];
 }
 
-/** The same for each of some lists: the answers are those of `discharge`, but range proofs of all are checked together. */
+/**
+ * The same for several lists: the results are those of `discharge`, but range proofs of all lists are checked together.
+ */
 export function dischargeEach(
   lists: readonly (readonly Obligation[])[],
   { maxBatchTerms = MAX_BATCH_TERMS }: DischargeOptions = {},
@@ -74,7 +76,7 @@ function failure(index: number, obligation: Obligation, violation: Violation): F
   return { index, transactionId, violation };
 }
 
-/** The first that fails of those checked one by one. */
+/** The first failure among the obligations that are checked one by one. */
 function firstBadSingle(obligations: readonly Obligation[]): Failure | undefined {
   for (const [index, obligation] of obligations.entries()) {
     const violation = checkOne(obligation);
@@ -83,14 +85,14 @@ function firstBadSingle(obligations: readonly Obligation[]): Failure | undefined
   return undefined;
 }
 
-/** A proof, with the list it is of and its index there. */
+/** A proof with its list and its index there. */
 interface IndexedProof<T> {
   readonly list: number;
   readonly index: number;
   readonly proof: T;
 }
 
-/** Those of a kind, list by list. */
+/** The proofs of a kind, list by list. */
 function proofsOfKind<K extends BatchKind>(
   lists: readonly (readonly Obligation[])[],
   kind: K,
@@ -102,7 +104,7 @@ function proofsOfKind<K extends BatchKind>(
   );
 }
 
-/** Terms that a proof adds to the multi-exponentiation of its batch; a few more than it really has. */
+/** Terms that a proof adds to the multi-exponentiation of its batch; a slight overestimate. */
 function termsOf({ proof, commitments }: ObligationOf<BatchKind>): number {
   return proof.L.length + proof.R.length + commitments.length + 4;
 }
@@ -127,7 +129,7 @@ function* batchesOf<T extends ObligationOf<BatchKind>>(
   if (batch.length > 0) yield batch;
 }
 
-/** By list, the index of its first proof that does not hold. */
+/** For each list, the index of its first proof that does not hold. */
 function firstBadOfAll<T>(
   batches: Iterable<readonly IndexedProof<T>[]>,
   verify: (batch: readonly T[]) => boolean,
@@ -138,8 +140,8 @@ function firstBadOfAll<T>(
 }
 
 /**
- * Notes the first proof of each list that does not hold; halves a failing batch, so that one bad proof among n costs
- * some log₂ n batches. Lists in which one was found are not looked at further.
+ * Records the first proof of each list that does not hold; halves a failing batch, so that one bad proof among n costs
+ * some log₂ n batches. Lists in which one was found are not searched further.
  */
 function findBad<T>(
   batch: readonly IndexedProof<T>[],
@@ -160,9 +162,9 @@ function indexOfFirst<T>(items: readonly T[], isBad: (item: T) => boolean): numb
 }
 
 /**
- * The violation each kind shows when it does not hold.
- * Source: cryptonote_format_utils.cpp `check_outs_valid`; cryptonote_core.cpp `check_tx_inputs_keyimages_domain`;
- * rctSigs.cpp `verRctSemanticsSimple`, `verRct`, `verRctNonSemanticsSimple`; blockchain.cpp `check_ring_signature`.
+ * The violation of each kind when it does not hold. Source: cryptonote_format_utils.cpp `check_outs_valid`;
+ * cryptonote_core.cpp `check_tx_inputs_keyimages_domain`; rctSigs.cpp `verRctSemanticsSimple`, `verRct`,
+ * `verRctNonSemanticsSimple`; blockchain.cpp `check_ring_signature`.
  */
 const checks: { readonly [K in SingleKind]: (obligation: ObligationOf<K>) => Violation | undefined } = {
   outputKeys: ({ keys }) => {
@@ -192,7 +194,7 @@ const checks: { readonly [K in SingleKind]: (obligation: ObligationOf<K>) => Vio
   },
 };
 
-/** The violation an obligation shows; undefined when it holds, or is checked in a batch. */
+/** The violation of an obligation; undefined when it holds, or is checked in a batch. */
 function checkOne(obligation: Obligation): Violation | undefined {
   if (obligation.kind === "powHash")
     throw new TypeError("proof of work is not discharged here: hash the blob and ask meetsDifficulty");

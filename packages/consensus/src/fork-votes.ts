@@ -5,23 +5,25 @@ export const VOTING_WINDOW = 10_080;
 /** Seconds after the newest known fork was decided when another is likely. Source: hardfork.h `DEFAULT_FORKED_TIME`. */
 const FORKED_SECONDS = 31_557_600;
 
-/** A fork that a share of the window's blocks must vote for; the published ones need none: their height decides. */
+/**
+ * A fork that needs the votes of a share of the window's blocks; the published forks need none: their height decides.
+ */
 export interface VotedFork extends HardFork {
-  /** Per cent of the window; 0 where left out. */
+  /** Per cent of the window; 0 by default. */
   readonly thresholdPercent?: number;
 }
 
 /** Votes of the window below a block, by version. */
 export type Votes = ReadonlyMap<number, number>;
 
-/** Votes that a share of so many blocks is, rounded up. */
+/** Votes that are this share of the window, rounded up. */
 function neededVotes(window: number, thresholdPercent = 0): number {
   return Math.floor((window * thresholdPercent + 99) / 100);
 }
 
 /**
- * Counts the votes of blocks, which are their minor versions: 0 means 1, and a version nobody knows counts
- * for the newest. Source: hardfork.cpp `get_block_vote`, `get_effective_version`.
+ * Counts the votes of blocks, which are their minor versions: 0 means 1, and an unknown version counts for the newest.
+ * Source: hardfork.cpp `get_block_vote`, `get_effective_version`.
  */
 export function countVotes(minorVersions: Iterable<number>, newest: number): Votes {
   const votes = new Map<number, number>();
@@ -38,8 +40,8 @@ function votesFrom(votes: Votes, version: number): number {
 }
 
 /**
- * Version in force at a height: of the newest fork whose height has come and whose votes, with those for
- * later ones, are enough; `current` where there is none. Source: hardfork.cpp `get_voted_fork_index`.
+ * Version in force at a height: that of the newest fork whose height is reached and whose votes, with those for later
+ * ones, are enough; `current` if there is none. Source: hardfork.cpp `get_voted_fork_index`.
  */
 export function votedVersion(
   forks: readonly VotedFork[],
@@ -50,10 +52,12 @@ export function votedVersion(
   return Math.max(current, forks.findLast(isIn)?.version ?? current);
 }
 
-/** Whether this program is up to date: 0, a fork it does not know is likely; 1, an update is due; 2, all is well. */
+/** Whether this program is up to date: 0, an unknown fork is likely; 1, an update is due; 2, it is up to date. */
 export type ForkState = 0 | 1 | 2;
 
-/** How old the newest known fork is, by the clock (`now`, Unix seconds). Source: hardfork.cpp `get_state`. */
+/**
+ * The state by the age of the newest known fork, by the clock (`now`, Unix seconds). Source: hardfork.cpp `get_state`.
+ */
 export function forkState(forks: readonly HardFork[], now: number): ForkState {
   if (forks.length <= 1) return 2;
   const age = now - forks.at(-1)!.time;
@@ -67,16 +71,16 @@ export function nextForkVersion(forks: readonly HardFork[], height: number): num
   return (forks[current + 1] ?? forks.at(-1)!).version;
 }
 
-/** How the vote on a version stands. */
+/** The state of the vote on a version. */
 export interface ForkVoting {
   /** Whether its rules are in force for the next block. */
   readonly isEnabled: boolean;
   /** Blocks counted. */
   readonly window: number;
   readonly votes: number;
-  /** Votes needed of such a window. */
+  /** Votes needed in such a window. */
   readonly threshold: number;
-  /** First height of a fork with at least these rules; 2^64 - 1 where there is none. */
+  /** First height of a fork with at least these rules; 2^64 - 1 if there is none. */
   readonly earliestHeight: bigint;
   /** Newest known version. */
   readonly voting: number;

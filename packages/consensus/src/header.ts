@@ -2,7 +2,7 @@ import type { BlockHeader } from "@anulo/protocol";
 import { RuleViolation } from "./violations.ts";
 
 /**
- * A block's major version is the fork's, and its minor version (0 meaning 1) votes for it or a later one.
+ * A block's major version must be the fork's, and its minor version (0 means 1) must vote for it or a later one.
  * Source: hardfork.cpp `do_check`.
  */
 export function checkForkVersion({ majorVersion, minorVersion }: BlockHeader, required: number): void {

@@ -1,7 +1,7 @@
 import { keccak256 } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 
-/** Blocks whose ids and weights share one hash. Source: cryptonote_config.h `HASH_OF_HASHES_STEP`. */
+/** Number of blocks whose ids and weights share one hash. Source: cryptonote_config.h `HASH_OF_HASHES_STEP`. */
 export const KNOWN_GROUP_BLOCKS = 512;
 
 const HASH_BYTES = 32;
@@ -9,7 +9,7 @@ const WEIGHT_BYTES = 8;
 const COUNT_BYTES = 4;
 const GROUP_BYTES = 2 * HASH_BYTES;
 
-/** Bytes that are no known blocks. */
+/** The bytes do not contain known blocks. */
 export class BadKnownBlocks extends Error {
   constructor(reason: string) {
     super(`bad known blocks: ${reason}`);
@@ -17,17 +17,17 @@ export class BadKnownBlocks extends Error {
   }
 }
 
-/** The blocks of one group as a peer announces them; weights (bytes) where it sent any. */
+/** The blocks of one group as a peer announces them; weights (bytes) if it sent any. */
 export interface AnnouncedGroup {
   readonly ids: readonly Uint8Array[];
   readonly weights: readonly number[] | undefined;
 }
 
-/** The beginning of a chain that everybody agrees on, by one hash for each group of blocks. */
+/** The known beginning of a chain, as one hash for each group of blocks. */
 export interface KnownBlocks {
   /** Blocks below this height belong to a group. */
   readonly height: number;
-  /** Whether these are the blocks of a group, counted from the start of the chain. */
+  /** Whether these are the blocks of a group, with groups counted from the start of the chain. */
   isGroup(index: number, group: AnnouncedGroup): boolean;
 }
 
@@ -42,9 +42,9 @@ function hashOfWeights(weights: readonly number[]): Uint8Array {
 }
 
 /**
- * Reads the number of groups (4 bytes, little-endian), then for each the Keccak hash of its ids and that of its
- * weights (64 bits each, little-endian). Throws BadKnownBlocks.
- * Source: blockchain.cpp `load_compiled_in_block_hashes`, `prevalidate_block_hashes`.
+ * Parses the number of groups (4 bytes, little-endian), then for each the Keccak hash of its ids and that of its
+ * weights (64 bits each, little-endian). Throws BadKnownBlocks. Source: blockchain.cpp `load_compiled_in_block_hashes`,
+ * `prevalidate_block_hashes`.
  */
 export function parseKnownBlocks(bytes: Uint8Array): KnownBlocks {
   if (bytes.length < COUNT_BYTES) throw new BadKnownBlocks(`${bytes.length} bytes`);
@@ -63,7 +63,7 @@ export function parseKnownBlocks(bytes: Uint8Array): KnownBlocks {
   };
 }
 
-/** The bytes that `parseKnownBlocks` reads, for a chain of these blocks; those of an incomplete group are left out. */
+/** Serializes the known blocks of a chain for `parseKnownBlocks`; blocks of an incomplete group are left out. */
 export function writeKnownBlocks(ids: readonly Uint8Array[], weights: readonly number[]): Uint8Array {
   const groups = Math.floor(ids.length / KNOWN_GROUP_BLOCKS);
   const bytes = Buffer.alloc(COUNT_BYTES + groups * GROUP_BYTES);

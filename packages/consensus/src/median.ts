@@ -1,6 +1,6 @@
 /**
- * Median of whole numbers, the mean of the middle two rounded down; 0 of none.
- * Source: epee misc_language.h `median`, `get_mid`.
+ * Median of whole numbers, the mean of the middle two rounded down; 0 for an empty list. Source: epee misc_language.h
+ * `median`, `get_mid`.
  */
 export function median(values: readonly number[]): number {
   return medianOfSorted(Float64Array.from(values).sort(), values.length);
@@ -14,7 +14,7 @@ export function medianOfSorted(sorted: Float64Array, length: number): number {
   return length % 2 === 1 ? upper : midpoint(sorted[middle - 1]!, upper);
 }
 
-/** floor((a + b) / 2) of whole numbers, whose sum may pass 2^53. */
+/** floor((a + b) / 2) of whole numbers, whose sum may exceed 2^53. */
 function midpoint(low: number, high: number): number {
   return low + Math.floor((high - low) / 2);
 }

@@ -1,20 +1,22 @@
 import { digitsOfAmount } from "@anulo/protocol";
 import { hardFork } from "./constants.ts";
 
-/** What a miner leaves of a claim, modulo this, in hard forks 2 and 3. Source: `BASE_REWARD_CLAMP_THRESHOLD`. */
+/**
+ * In hard forks 2 and 3 a miner leaves the claim modulo this number unclaimed. Source: `BASE_REWARD_CLAMP_THRESHOLD`.
+ */
 const CLAMP = 100_000_000n;
-/** Digits that add up to no more stay together in hard fork 1. Source: `DEFAULT_DUST_THRESHOLD`. */
+/** In hard fork 1 the lowest digits remain one amount up to this sum. Source: `DEFAULT_DUST_THRESHOLD`. */
 const DUST_THRESHOLD = 2_000_000_000n;
 
-/** Version of a miner transaction made now: 2, which hides nothing, as soon as there are RingCT outputs. */
+/** Version of a new miner transaction: 2, without hidden amounts, as soon as there are RingCT outputs. */
 export function minerTransactionVersion(hardForkVersion: number): 1 | 2 {
   return hardForkVersion >= hardFork.ringCt ? 2 : 1;
 }
 
 /**
- * Amounts (atomic units) of the outputs a miner makes of a claim: its digits, smallest first, until RingCT
- * allowed a single output. Hard forks 2 and 3 leave the last eight digits unclaimed.
- * Source: cryptonote_tx_utils.cpp `construct_miner_tx`, `decompose_amount_into_digits`.
+ * Amounts (atomic units) of the outputs into which a miner splits a claim: its digits, smallest first, until RingCT
+ * allowed a single output. Hard forks 2 and 3 leave the last eight digits unclaimed. Source: cryptonote_tx_utils.cpp
+ * `construct_miner_tx`, `decompose_amount_into_digits`.
  */
 export function minerOutputAmounts(claim: bigint, hardForkVersion: number): bigint[] {
   if (hardForkVersion >= hardFork.ringCt) return [claim];

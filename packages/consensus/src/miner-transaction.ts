@@ -3,16 +3,15 @@ import { hardFork, MAX_PROVEN_OUTPUTS, MINER_UNLOCK_BLOCKS } from "./constants.t
 import { forbiddenOutputType } from "./transaction/outputs.ts";
 import { RuleViolation } from "./violations.ts";
 
-/** Where a miner transaction stands. */
+/** The position of a miner transaction in the chain. */
 export interface MinerPlace {
   height: number;
   hardForkVersion: number;
 }
 
 /**
- * The form of a miner transaction: one generation input of this height, locked for 60 blocks, without
- * RingCT, its outputs of a type the fork allows.
- * Source: blockchain.cpp `prevalidate_miner_transaction`.
+ * Checks the form of a miner transaction: one generation input of this height, locked for 60 blocks, without RingCT,
+ * its outputs of a type the fork allows. Source: blockchain.cpp `prevalidate_miner_transaction`.
  */
 export function checkMinerTransaction(transaction: Transaction, place: MinerPlace): void {
   const { prefix } = transaction;
@@ -41,8 +40,8 @@ function checkGeneration({ prefix, ringct }: Transaction, { height, hardForkVers
 }
 
 /**
- * Range proofs that share work have no weight beyond 16 outputs.
- * Source: cryptonote_format_utils.cpp `get_transaction_weight_clawback`.
+ * Aggregated range proofs have no defined weight beyond 16 outputs. Source: cryptonote_format_utils.cpp
+ * `get_transaction_weight_clawback`.
  */
 function canBeWeighed(type: number, { outputs }: Transaction["prefix"]): boolean {
   return type < ringCtTypes.bulletproof || outputs.length <= MAX_PROVEN_OUTPUTS;
@@ -58,9 +57,9 @@ export interface MinerClaim {
 }
 
 /**
- * New coins (atomic units) a miner transaction makes: it claims reward and fees exactly, or less from hard
- * fork 2 to 12 (the fees at least), when the rest was never made.
- * Source: blockchain.cpp `validate_miner_transaction`.
+ * New coins (atomic units) that a miner transaction creates: it claims reward and fees exactly, or less from hard fork
+ * 2 to 12 (at least the fees), in which case the rest is never created. Source: blockchain.cpp
+ * `validate_miner_transaction`.
  */
 export function checkClaim({ prefix }: Transaction, entitlement: MinerClaim): bigint {
   const { reward, fees, hardForkVersion } = entitlement;
@@ -81,7 +80,7 @@ function checkDecomposed(outputs: readonly { amount: bigint }[]): void {
   if (output !== -1) throw new RuleViolation({ code: "MINER_OUTPUT_NOT_DECOMPOSED", output });
 }
 
-/** What is worth nothing counts as hidden, and version 1 hides nothing. Source: db_lmdb.cpp `add_output`. */
+/** An output of amount 0 counts as hidden, and version 1 cannot hide amounts. Source: db_lmdb.cpp `add_output`. */
 function checkNotEmpty({ version, outputs }: Transaction["prefix"]): void {
   const output = outputs.findIndex(({ amount }) => amount === 0n);
   if (version === 1 && output !== -1) throw new RuleViolation({ code: "MINER_OUTPUT_OF_NOTHING", output });

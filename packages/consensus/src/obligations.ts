@@ -1,6 +1,6 @@
 /**
- * Expensive checks a rule hands on instead of doing: plain data, structured-cloneable, order-free.
- * `discharge` checks them, here or in a worker. Every obligation of a transaction names it.
+ * Expensive checks that a rule returns instead of making them: plain data, structured-cloneable, in any order.
+ * `discharge` checks them, here or in a worker. Every obligation of a transaction contains its id.
  */
 export type Obligation =
   | PowHashObligation
@@ -66,7 +66,7 @@ export interface BorromeanObligation {
   proof: BitProof;
 }
 
-/** A Bulletproofs range proof holds for its commitments (RingCT types 3 to 5); many share one check. */
+/** A Bulletproofs range proof holds for its commitments (RingCT types 3 to 5); many are checked together. */
 export interface BulletproofObligation {
   kind: "bulletproof";
   transactionId: Uint8Array;
@@ -75,7 +75,7 @@ export interface BulletproofObligation {
   commitments: Uint8Array[];
 }
 
-/** A Bulletproofs+ range proof holds for its commitments (RingCT type 6); many share one check. */
+/** A Bulletproofs+ range proof holds for its commitments (RingCT type 6); many are checked together. */
 export interface RangeProofObligation {
   kind: "rangeProof";
   transactionId: Uint8Array;
@@ -92,7 +92,7 @@ export interface ClsagObligation {
   input: number;
   /** `ringCtMessage` of the transaction (32 bytes). */
   message: Uint8Array;
-  /** One-time keys of the ring, 32 bytes a member, end to end; so are commitments and responses. */
+  /** One-time keys of the ring, 32 bytes per member, joined; so are commitments and responses. */
   keys: Uint8Array;
   commitments: Uint8Array;
   pseudoOut: Uint8Array;
@@ -117,7 +117,7 @@ export interface MlsagObligation {
   proof: MlsagProof;
 }
 
-/** The one MLSAG of all inputs holds for their rings, and says that amounts balance (RingCT type 1). */
+/** The one MLSAG of all inputs holds for their rings, and proves that amounts balance (RingCT type 1). */
 export interface FullMlsagObligation {
   kind: "fullMlsag";
   transactionId: Uint8Array;
@@ -172,7 +172,7 @@ export interface MlsagProof {
   cc: Uint8Array;
 }
 
-/** Shape of a Borromean range proof: 64 values of 32 bytes end to end, but `ee` is one. */
+/** Shape of a Borromean range proof: 64 joined values of 32 bytes each; `ee` is a single value. */
 export interface BitProof {
   s0: Uint8Array;
   s1: Uint8Array;

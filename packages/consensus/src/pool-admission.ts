@@ -8,19 +8,19 @@ import { checkAlone, checkInputs, checkWeightLimit, type VerifiedTransaction } f
 import { RuleViolation } from "./violations.ts";
 
 /**
- * What the pool decides about a transaction: the first obligation that fails names the reason of its
- * refusal; if all hold, `refusal` does; if there is none, it may enter.
+ * The pool's decision about a transaction: the first obligation that fails is the reason of its refusal; if all hold,
+ * `refusal` is; if that is undefined, the transaction may enter.
  */
 export interface Admission extends VerifiedTransaction {
   refusal: RuleViolation | undefined;
-  /** Atomic units; 0n where a refusal came before it was known. */
+  /** Atomic units; 0n if a refusal came before it was computed. */
   fee: bigint;
 }
 
 /**
- * Judges a transaction by what the pool takes, then on its own, then against the chain. The order decides which flags
- * `/send_raw_transaction` shows: it is the order of the original, as 0.18.5.3 was seen to have it.
- * Source: tx_pool.cpp `add_tx`.
+ * Judges a transaction by the rules of the pool, then on its own, then against the chain. The order determines the
+ * flags of `/send_raw_transaction`: it is the order of the original, as observed in 0.18.5.3. Source: tx_pool.cpp
+ * `add_tx`.
  */
 export function admitTransaction(
   candidate: TransactionCandidate,
@@ -50,8 +50,7 @@ export function admitTransaction(
 }
 
 /**
- * What is left to prove of a transaction that spends what one of the pool spends; undefined where it breaks another
- * rule beside that.
+ * The obligations of a transaction that spends the same as one of the pool; undefined if it breaks another rule too.
  */
 export function doubleSpendObligations(
   candidate: TransactionCandidate,
@@ -61,17 +60,17 @@ export function doubleSpendObligations(
   return refusal === undefined ? obligations : undefined;
 }
 
-/** What the pool finds of a transaction it takes back. */
+/** The pool's decision about a transaction that returns to it. */
 export interface Readmission {
   refusal: RuleViolation | undefined;
-  /** Height of the newest block with any ring member; 0 where the inputs do not fit the chain. */
+  /** Height of the newest block with any ring member; 0 if the inputs do not fit the chain. */
   newestRingMember: number;
 }
 
 /**
- * Judges a transaction, proven before, that goes back into the pool: one that waited there when the hard
- * fork changed or, `keptByBlock`, one of a block that left the chain. The latter pays what it likes, and its
- * inputs may fit again later. Source: tx_pool.cpp `add_tx`, `validate`.
+ * Judges a transaction, proven before, that returns to the pool: one that waited there when the hard fork changed or,
+ * `keptByBlock`, one of a removed block. The latter may pay any fee, and its inputs may fit again later. Source:
+ * tx_pool.cpp `add_tx`, `validate`.
  */
 export function readmitTransaction(
   candidate: TransactionCandidate,
@@ -108,7 +107,7 @@ export function feeOf({ transaction }: Pick<TransactionCandidate, "transaction">
   return sumAmounts(keyInputs(transaction)) - sumAmounts(prefix.outputs);
 }
 
-/** Fee (atomic units) per byte, or per kB before hard fork 8, the next block asks for. */
+/** Fee (atomic units) per byte, or per kB before hard fork 8, that the next block requires. */
 export function baseFee({ chain, limits }: ChainContext): bigint {
   const version = chain.hardForkVersion;
   const isLongTerm = version >= hardFork.longTermBlockWeight;
@@ -119,7 +118,7 @@ export function baseFee({ chain, limits }: ChainContext): bigint {
   return dynamicBaseFee({ reward, medianWeight, version });
 }
 
-/** The fee is what the weight costs, with 2% of leeway. Source: blockchain.cpp `check_fee`. */
+/** The fee must pay for the weight, with 2% of leeway. Source: blockchain.cpp `check_fee`. */
 function checkFee({ weight }: TransactionCandidate, fee: bigint, context: ChainContext): void {
   const version = context.chain.hardForkVersion;
   const needed = neededFee({ weight, baseFee: baseFee(context), version });
@@ -127,8 +126,8 @@ function checkFee({ weight }: TransactionCandidate, fee: bigint, context: ChainC
 }
 
 /**
- * Payments carry no more data than wallets write, and are locked no longer than every payment is: others are valid,
- * but waiting for a block is not for them. Source: tx_pool.cpp `add_tx` (#8784, #9311).
+ * Pool transactions may have no more data than wallets write, and no unlock time: others are valid in blocks, but are
+ * not accepted here. Source: tx_pool.cpp `add_tx` (#8784, #9311).
  */
 function checkPoolForm({ transaction: { prefix } }: TransactionCandidate): void {
   const size = prefix.extra.length;

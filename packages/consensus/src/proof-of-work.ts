@@ -8,13 +8,13 @@ import { RuleViolation } from "./violations.ts";
 /** How a block is hashed: a variant of CryptoNight (4 is CryptoNight-R, which needs the height), or RandomX of any version. */
 export type PowVariant = 0 | 1 | 2 | 4 | "randomx";
 
-/** The schedule every node uses; a shorter one is for tests. Source: rx-slow-hash.c. */
+/** The schedule of all networks; a shorter one is for tests. Source: rx-slow-hash.c. */
 export const SEED_SCHEDULE: SeedSchedule = { epochBlocks: 2048, lagBlocks: 64 };
 
 /**
- * A seed schedule from the texts of SEEDHASH_EPOCH_BLOCKS and SEEDHASH_EPOCH_LAG: powers of two up to
- * those of the normal schedule (2048, 64), of which anything else means the normal one.
- * Source: rx-slow-hash.c `get_seedhash_epoch_blocks`, `get_seedhash_epoch_lag`.
+ * Parses a seed schedule from SEEDHASH_EPOCH_BLOCKS and SEEDHASH_EPOCH_LAG: powers of two up to those of the normal
+ * schedule (2048, 64); any other value means the normal one. Source: rx-slow-hash.c `get_seedhash_epoch_blocks`,
+ * `get_seedhash_epoch_lag`.
  */
 export function parseSeedSchedule(epochBlocks: string | undefined, lagBlocks?: string): SeedSchedule {
   return {
@@ -39,8 +39,8 @@ export function seedHeight(height: number, { epochBlocks, lagBlocks } = SEED_SCH
 }
 
 /**
- * Height of the seed block that is next, or still, needed when `lagBlocks` more blocks have come: the time
- * to prepare it. Source: rx-slow-hash.c `rx_seedheights`.
+ * Height of the seed block that is needed after `lagBlocks` more blocks, which may be the current one, so that it can
+ * be prepared. Source: rx-slow-hash.c `rx_seedheights`.
  */
 export function nextSeedHeight(height: number, schedule: SeedSchedule = SEED_SCHEDULE): number {
   return seedHeight(height + schedule.lagBlocks, schedule);
@@ -59,23 +59,23 @@ export function randomXVersionOf(majorVersion: number): RandomXVersion {
   return majorVersion >= hardFork.randomX2 ? 2 : 1;
 }
 
-/** The versions of RandomX that some hard fork brings. */
+/** The versions of RandomX that the hard forks use. */
 export const RANDOMX_VERSIONS: readonly RandomXVersion[] =
   hardFork.randomX2 === Number.POSITIVE_INFINITY ? [1] : [1, 2];
 
-/** Height of a block of mainnet whose hash the programs of its time computed wrongly. */
+/** Height of a block of mainnet whose hash the programs of that time computed wrongly. */
 const WRONG_HASH_HEIGHT = 202_612;
 const wrongHash = fromHex("84f64766475d51837ac9efbef1926486e58563c95a19fef4aec3254f03000000");
 
 /**
- * The proof-of-work hash (32 bytes) of a block that is agreed instead of computed, whatever the block;
- * undefined at every height but 202,612. Source: cryptonote_tx_utils.cpp `get_block_longhash`.
+ * The proof-of-work hash (32 bytes) at a height where it is fixed instead of computed, for any block; undefined at
+ * every height but 202,612. Source: cryptonote_tx_utils.cpp `get_block_longhash`.
  */
 export function agreedPowHash(height: number): Uint8Array | undefined {
   return height === WRONG_HASH_HEIGHT ? wrongHash.slice() : undefined;
 }
 
-/** A block to judge by its work. */
+/** A block whose proof of work is to be checked. */
 export interface PowCandidate {
   /** Block hashing blob. */
   blob: Uint8Array;
@@ -88,8 +88,8 @@ export interface PowCandidate {
 export type SeedView = Pick<ChainView, "blockId" | "seedSchedule">;
 
 /**
- * The obligation to check a block's work; none at difficulty 1, which every hash meets, and none where the
- * hash is agreed: throws `RuleViolation` if that does not meet the difficulty.
+ * The obligation to check a block's proof of work; none at difficulty 1, which every hash meets, and none where the
+ * hash is fixed: throws `RuleViolation` if that does not meet the difficulty.
  */
 export function proofOfWork(candidate: PowCandidate, view: SeedView): PowHashObligation[] {
   const { difficulty, height, majorVersion } = candidate;

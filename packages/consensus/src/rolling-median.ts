@@ -1,27 +1,30 @@
 import { medianOfSorted } from "./median.ts";
 
-/** Median of the newest `capacity` values: the oldest leaves when a new one comes. */
+/** Median of the newest `capacity` values: adding a value removes the oldest. */
 export interface RollingMedian {
   push(value: number): void;
-  /** Undoes the newest push; `older` is the value that left by it, undefined where none did. */
+  /** Undoes the newest push; `older` is the value that it removed, undefined if it removed none. */
   pop(older: number | undefined): void;
   median(): number;
-  /** The median after so many pushes of 0, which are not made. */
+  /** The median after `count` pushes of 0, which are not made. */
   medianAfterZeros(count: number): number;
-  /** One that goes its own way from here. */
+  /** An independent copy. */
   copy(): RollingMedian;
 }
 
-/** The values in the order they came, round a ring, and the same values in ascending order. */
+/** The values in the order of arrival, in a circular buffer, and the same values in ascending order. */
 interface Values {
   arrivals: Float64Array;
   sorted: Float64Array;
   length: number;
-  /** Where in `arrivals` the oldest is. */
+  /** Index of the oldest value in `arrivals`. */
   oldest: number;
 }
 
-/** Starts a rolling median with values, oldest first. One push moves at most 8 × `capacity` bytes, between equal values none. */
+/**
+ * Creates a rolling median of values, oldest first. One push moves at most 8 × `capacity` bytes, and none between equal
+ * values.
+ */
 export function createRollingMedian(capacity: number, values: Iterable<number> = []): RollingMedian {
   const newest = Float64Array.from(values).slice(-capacity);
   const arrivals = new Float64Array(capacity);
@@ -59,7 +62,7 @@ function rollingMedianOf(values: Values): RollingMedian {
   };
 }
 
-/** Zeros take the first ranks, and the oldest values leave where there is no room for them. */
+/** Zeros take the first ranks, and the oldest values are removed to make room. */
 function medianAfterZeros(values: Values, zeros: number): number {
   const { arrivals, length, oldest } = values;
   const capacity = arrivals.length;
@@ -74,7 +77,7 @@ function medianAfterZeros(values: Values, zeros: number): number {
   return total === 0 ? 0 : medianOfSorted(Float64Array.from(pair, valueOfRank), pair.length);
 }
 
-/** The value of a rank among the sorted values when `leaving` (ascending, each one of them) are gone. */
+/** The value of a rank among the sorted values without `leaving` (ascending, each one of them). */
 function rankWithout(values: Values, leaving: Float64Array, rank: number): number {
   let index = rank;
   let repeated = 0;
@@ -86,7 +89,7 @@ function rankWithout(values: Values, leaving: Float64Array, rank: number): numbe
   return values.sorted[index]!;
 }
 
-/** Behind its equals: of many equal values few are moved. */
+/** Inserts after equal values, so that few of many equal values are moved. */
 function insert(values: Values, value: number): void {
   const at = upperBound(values, value);
   values.sorted.copyWithin(at + 1, at, values.length);
@@ -100,7 +103,7 @@ function remove(values: Values, value: number): void {
   values.length--;
 }
 
-/** One value for another: only those between the two move. */
+/** Replaces one value by another: only the values between the two are moved. */
 function replace(values: Values, old: number, value: number): void {
   const { sorted } = values;
   if (value > old) {
@@ -125,7 +128,7 @@ function upperBound(values: Values, value: number): number {
   return countWhile(values, (other) => other <= value);
 }
 
-/** How many of the sorted values come before the first that does not pass. */
+/** Number of sorted values before the first for which `isBefore` is false. */
 function countWhile({ sorted, length }: Values, isBefore: (other: number) => boolean): number {
   let low = 0;
   let high = length;

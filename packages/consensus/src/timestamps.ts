@@ -11,8 +11,8 @@ export function medianTimestamp(chain: ChainView): number | undefined {
 }
 
 /**
- * A block is at most two hours ahead of the clock (`now`, Unix seconds) and not older than the median.
- * Source: blockchain.cpp `check_block_timestamp`.
+ * A block must be at most two hours ahead of the clock (`now`, Unix seconds) and not older than the median. Source:
+ * blockchain.cpp `check_block_timestamp`.
  */
 export function checkTimestamp(timestamp: number, chain: ChainView, now: number): void {
   const limit = now + FUTURE_TIME_LIMIT_SECONDS;
@@ -20,7 +20,7 @@ export function checkTimestamp(timestamp: number, chain: ChainView, now: number)
   checkTimestampNotBefore(timestamp, medianTimestamp(chain));
 }
 
-/** A block is not older than this median; any timestamp will do where there is none. */
+/** A block must not be older than this median; any timestamp is allowed if there is none. */
 export function checkTimestampNotBefore(timestamp: number, earliest: number | undefined): void {
   if (earliest !== undefined && timestamp < earliest) {
     throw new RuleViolation({ code: "TIMESTAMP_TOO_EARLY", timestamp, median: earliest });

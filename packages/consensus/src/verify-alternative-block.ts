@@ -11,30 +11,30 @@ import type { Obligation } from "./obligations.ts";
 import { proofOfWork } from "./proof-of-work.ts";
 import { checkTimestampNotBefore } from "./timestamps.ts";
 
-/** A branch off the main chain: `view` ends with it, `length` is how many blocks of it left the main chain. */
+/** A branch off the main chain: `view` ends with it, and `length` of its blocks are not on the main chain. */
 export interface Branch {
   view: ChainView;
   length: number;
-  /** Number of blocks of the main chain; as far as the branch reaches, where left out. */
+  /** Number of blocks of the main chain; by default that of the branch. */
   mainHeight?: number;
 }
 
-/** What a block on a branch leaves to do and adds to the branch. */
+/** The obligations of a block on a branch, and what it adds to the branch. */
 export interface VerifiedAlternativeBlock {
   obligations: Obligation[];
   height: number;
   difficulty: bigint;
   cumulativeDifficulty: bigint;
-  /** Whether a checkpoint names this block, which makes its branch the main chain whatever the work on it. */
+  /** Whether this block has a checkpoint, which makes its branch the main chain whatever its work. */
   isCheckpoint: boolean;
-  /** As the original counts it on branches: with the fees (atomic units, at most 2^64 - 1). */
+  /** Counted as the original does on branches: including the fees (atomic units, at most 2^64 - 1). */
   alreadyGenerated: bigint;
 }
 
 /**
- * Judges what can be judged of a block on a branch: header, work, miner transaction. Its transactions, its
- * weight and its reward are judged by `verifyBlock` if the branch becomes the main chain.
- * Throws `RuleViolation`. Source: blockchain.cpp `handle_alternative_block`.
+ * Judges what can be judged of a block on a branch: header, proof of work, miner transaction. Its transactions, its
+ * weight and its reward are judged by `verifyBlock` if the branch becomes the main chain. Throws `RuleViolation`.
+ * Source: blockchain.cpp `handle_alternative_block`.
  */
 export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAlternativeBlock {
   const { view } = branch;
@@ -63,9 +63,8 @@ export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAl
 }
 
 /**
- * Median timestamp (Unix seconds) for a branch: of the whole branch if it is longer than 60 blocks, else
- * of 60 blocks or what there is of them, genesis apart.
- * Source: blockchain.cpp `build_alt_chain`, `complete_timestamps_vector`.
+ * Median timestamp (Unix seconds) for a branch: of the whole branch if it is longer than 60 blocks, else of 60 blocks,
+ * or of all there are, without genesis. Source: blockchain.cpp `build_alt_chain`, `complete_timestamps_vector`.
  */
 function branchMedianTimestamp({ view, length }: Branch): number {
   const count = Math.max(length, Math.min(TIMESTAMP_WINDOW, view.height - 1));

@@ -21,17 +21,17 @@ import { type VerifiedTransaction, verifyTransaction } from "./verify-transactio
 import { RuleViolation } from "./violations.ts";
 import { longTermWeight, penaltyMedian } from "./weights.ts";
 
-/** A block with its transactions, in the block's order; undefined where one is not known. */
+/** A block with its transactions, in the block's order; undefined for unknown ones. */
 export interface BlockCandidate {
   block: Block;
   transactions: readonly (TransactionCandidate | undefined)[];
 }
 
-/** What a block that keeps the rules leaves to do and adds to the chain. */
+/** The obligations of a block that follows the rules, and what it adds to the chain. */
 export interface VerifiedBlock {
   /** Everything left to `discharge`: proof of work first, then each transaction's. */
   obligations: Obligation[];
-  /** The same by transaction, for who has verified some before. */
+  /** The same by transaction, for callers that have verified some before. */
   transactions: VerifiedTransaction[];
   height: number;
   difficulty: bigint;
@@ -42,25 +42,29 @@ export interface VerifiedBlock {
   longTermWeight: number;
   /** Atomic units. */
   fees: bigint;
-  /** New coins (atomic units), fees apart. */
+  /** New coins (atomic units), without fees. */
   reward: bigint;
   /** Coins generated up to and including this block (atomic units, at most 2^64 - 1). */
   alreadyGenerated: bigint;
 }
 
-/** What is known of a block from its header and the chain alone. */
+/** The facts of a block that follow from its header and the chain alone. */
 export interface VerifiedHeader {
-  /** The block's work, to be discharged before anything else is looked at where the block comes from a stranger. */
+  /** The block's proof of work, to be discharged before anything else of a stranger's block is read. */
   obligations: PowHashObligation[];
   difficulty: bigint;
   checkpoint: Checkpoint | undefined;
-  /** Whether the block is known to be of the chain: neither its work nor its transactions' inputs are checked. */
+  /**
+   * Whether the block is known to belong to the chain: then neither its proof of work nor its transactions' inputs are
+   * checked.
+   */
   isKnown: boolean;
 }
 
 /**
- * Judges what takes next to nothing of the next block of a chain: its header, and what work it has to have; `id`
- * (32 bytes) where the caller knows it. Throws `RuleViolation`. Source: blockchain.cpp `handle_block_to_main_chain`, which checks the work here.
+ * Judges the cheapest part of the next block of a chain: its header, and the difficulty it has to meet; `id` (32 bytes)
+ * if the caller has computed it. Throws `RuleViolation`. Source: blockchain.cpp `handle_block_to_main_chain`, which
+ * checks the proof of work here.
  */
 export function verifyHeader(block: Block, context: ChainContext, id?: Uint8Array): VerifiedHeader {
   const { chain } = context;
@@ -75,7 +79,7 @@ export function verifyHeader(block: Block, context: ChainContext, id?: Uint8Arra
   return { obligations: proofOfWork(work, chain), difficulty, checkpoint, isKnown: false };
 }
 
-/** Whether the block's id is the one known for its height; throws `RuleViolation` where another one is. */
+/** Whether the block's id is the known one for its height; throws `RuleViolation` if another one is known. */
 function isKnownBlock(
   block: Block,
   { height, knownBlockId }: ChainContext["chain"],
@@ -89,9 +93,8 @@ function isKnownBlock(
 }
 
 /**
- * Judges the next block of a chain, save its proofs, which are returned; `header` where that was judged before.
- * Throws `RuleViolation`.
- * Source: blockchain.cpp `handle_block_to_main_chain`.
+ * Judges the next block of a chain, except for its proofs, which are returned as obligations; `header` if that was
+ * judged before. Throws `RuleViolation`. Source: blockchain.cpp `handle_block_to_main_chain`.
  */
 export function verifyBlock(
   candidate: BlockCandidate,
@@ -125,7 +128,7 @@ function checkHeader({ header }: Block, { chain, now }: ChainContext): void {
   checkTimestamp(header.timestamp, chain, now);
 }
 
-/** Every transaction the block names is known, named once, and not in the chain yet. */
+/** Every transaction that the block lists must be known, listed once, and not in the chain yet. */
 function checkTransactionList(
   { block, transactions }: BlockCandidate,
   { chain }: ChainContext,
@@ -144,8 +147,8 @@ function checkTransactionList(
 }
 
 /**
- * A transaction of a known block spends nothing twice; its rings are not looked up, and nothing is left to prove.
- * Source: blockchain.cpp `handle_block_to_main_chain` (`fast_check`), db_lmdb.cpp `add_spent_key`.
+ * A transaction of a known block must not spend anything twice; its rings are not resolved, and nothing has to be
+ * proven. Source: blockchain.cpp `handle_block_to_main_chain` (`fast_check`), db_lmdb.cpp `add_spent_key`.
  */
 function verifyKnownTransaction(
   { transaction }: TransactionCandidate,
@@ -156,7 +159,7 @@ function verifyKnownTransaction(
   return { obligations: [], newestRingEnd: 0, newestRingMember: 0 };
 }
 
-/** No key image is spent by two transactions of a block. Source: db_lmdb.cpp `add_spent_key`. */
+/** No key image may be spent by two transactions of a block. Source: db_lmdb.cpp `add_spent_key`. */
 function checkKeyImagesAcross(transactions: readonly TransactionCandidate[]): void {
   const spent = new Set<string>();
   for (const [index, { transaction }] of transactions.entries()) {
@@ -168,7 +171,10 @@ function checkKeyImagesAcross(transactions: readonly TransactionCandidate[]): vo
   }
 }
 
-/** The block is not too heavy and its miner claims what it earns. Source: cryptonote_basic_impl.cpp `get_block_reward`. */
+/**
+ * The block must not be too heavy, and its miner must claim what is due. Source: cryptonote_basic_impl.cpp
+ * `get_block_reward`.
+ */
 function checkReward(
   { minerTransaction }: Block,
   transactions: readonly TransactionCandidate[],

@@ -9,7 +9,7 @@ export interface HeaderCandidate {
   readonly id: Uint8Array;
 }
 
-/** A header that keeps the rules, as far as the headers above it look at it. */
+/** A header that follows the rules, with the facts that the headers above it need. */
 export interface JudgedHeader {
   /** 32 bytes. */
   readonly id: Uint8Array;
@@ -20,8 +20,8 @@ export interface JudgedHeader {
 
 /**
  * Judges the header of a block on top of a chain and of headers, oldest first, whose blocks are not judged yet, so that
- * nothing of a run of blocks is read before its work is proven. Throws `RuleViolation`.
- * Source: blockchain.cpp `handle_block_to_main_chain`.
+ * nothing else in a run of blocks is read before its proof of work is checked. Throws `RuleViolation`. Source:
+ * blockchain.cpp `handle_block_to_main_chain`.
  */
 export function verifyHeaderAbove(
   { block, id }: HeaderCandidate,
@@ -34,7 +34,7 @@ export function verifyHeaderAbove(
   return { id, timestamp: block.header.timestamp, cumulativeDifficulty, verified };
 }
 
-/** The chain with these headers on top, as far as the rules of a header look at it. */
+/** The chain with these headers on top, as far as the rules for headers need it. */
 function withHeaders(chain: ChainView, headers: readonly JudgedHeader[], network: Network): ChainView {
   const top = headers.at(-1);
   if (top === undefined) return chain;

@@ -23,20 +23,19 @@ import { signaturesToVerify } from "./transaction/signatures.ts";
 import { RuleViolation } from "./violations.ts";
 import { transactionWeightLimit } from "./weights.ts";
 
-/** What verifying a transaction against a chain leaves to do and to know. */
+/** The obligations of a verified transaction, and facts about its rings. */
 export interface VerifiedTransaction {
   /** Checks left to `discharge`, cheapest kinds first. */
   obligations: Obligation[];
-  /** Height of the newest block a ring ends in, which the age rule and `max_used_block_height` mean. */
+  /** Height of the newest block with a ring's last member, to which the age rule and `max_used_block_height` refer. */
   newestRingEnd: number;
-  /** Height of the newest block with any ring member: while it stays, so do the obligations. */
+  /** Height of the newest block with any ring member: while that block remains, the obligations remain valid. */
   newestRingMember: number;
 }
 
 /**
- * Everything a transaction inside a block must satisfy, save its proofs, which are returned.
- * Fees are the pool's business: a block may hold transactions that pay nothing.
- * Throws `RuleViolation`.
+ * Checks everything a transaction inside a block must satisfy, except for its proofs, which are returned. Fees are a
+ * rule of the pool: a block may contain transactions that pay nothing. Throws `RuleViolation`.
  */
 export function verifyTransaction(
   candidate: TransactionCandidate,
@@ -48,8 +47,8 @@ export function verifyTransaction(
 }
 
 /**
- * What a transaction inside a block must satisfy whatever chain it is on, save its proofs, which are returned:
- * for blocks beside the main chain. Throws `RuleViolation`.
+ * Checks what a transaction inside a block must satisfy on any chain, except for its proofs, which are returned: for
+ * blocks beside the main chain. Throws `RuleViolation`.
  */
 export function verifyTransactionAlone(candidate: TransactionCandidate, version: number): Obligation[] {
   if (version < hardFork.perByteFee) checkBlobSize(candidate.weight);
@@ -57,8 +56,8 @@ export function verifyTransactionAlone(candidate: TransactionCandidate, version:
 }
 
 /**
- * The rules that need no chain, in the order of tx_verification_utils.cpp `ver_non_input_consensus`, with
- * cryptonote_core.cpp `check_tx_semantic` in their middle. Throws `RuleViolation`.
+ * The rules that need no chain, in the order of tx_verification_utils.cpp `ver_non_input_consensus`, with those of
+ * cryptonote_core.cpp `check_tx_semantic` among them. Throws `RuleViolation`.
  */
 export function checkAlone(candidate: TransactionCandidate, version: number): Obligation[] {
   const { transaction, id: transactionId } = candidate;
@@ -100,9 +99,8 @@ export function checkInputs(candidate: TransactionCandidate, context: ChainConte
 }
 
 /**
- * A transaction of so many bytes may be looked at. In a block the weight stands for them: it is no less, and
- * before it was more than the size there was no other limit.
- * Source: cryptonote_core.cpp `handle_incoming_tx_pre`.
+ * A transaction may not have more bytes than this. In a block the weight is checked instead: it is no less, and before
+ * it was more than the size there was no other limit. Source: cryptonote_core.cpp `handle_incoming_tx_pre`.
  */
 export function checkBlobSize(size: number): void {
   if (size > MAX_TRANSACTION_SIZE) {
@@ -110,7 +108,7 @@ export function checkBlobSize(size: number): void {
   }
 }
 
-/** Version 1 alone in hard fork 1. Source: cryptonote_core.cpp `handle_incoming_tx_pre`. */
+/** Hard fork 1 allows only version 1. Source: cryptonote_core.cpp `handle_incoming_tx_pre`. */
 function checkKnownVersion(version: number, fork: number): void {
   const highest = fork === 1 ? 1 : 2;
   if (version < 1 || version > highest)
@@ -123,7 +121,7 @@ export function checkWeightLimit({ weight }: TransactionCandidate, version: numb
   if (weight > limit) throw new RuleViolation({ code: "WEIGHT_ABOVE_LIMIT", weight, limit });
 }
 
-/** Two outputs at least, from hard fork 12. */
+/** From hard fork 12 there must be at least two outputs. */
 function checkOutputCount(prefix: TransactionCandidate["transaction"]["prefix"], chain: ChainView): void {
   const outputs = prefix.outputs.length;
   if (chain.hardForkVersion >= hardFork.minimumTwoOutputs && prefix.version >= 2 && outputs < 2) {

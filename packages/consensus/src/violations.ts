@@ -1,6 +1,6 @@
 /**
- * A broken rule, with the data that shows it. The union is closed: `verdictOf` places each code.
- * Heights in blocks, weights and sizes in bytes, amounts in atomic units, times in Unix seconds.
+ * A broken rule, with the data that shows it. The union is closed: `verdictOf` has a verdict for each code. Heights in
+ * blocks, weights and sizes in bytes, amounts in atomic units, times in Unix seconds.
  */
 export type Violation =
   // block header
@@ -54,7 +54,7 @@ export type Violation =
   | { code: "BALANCE" }
   | { code: "COMMITMENT_POINT"; output: number }
   | { code: "RANGE_PROOF" }
-  // transaction, at the pool's door
+  // transaction, by the rules of the pool
   | { code: "FEE_TOO_LOW"; fee: bigint; needed: bigint }
   | { code: "WEIGHT_ABOVE_LIMIT"; weight: number; limit: number }
   | { code: "EXTRA_TOO_BIG"; size: number; limit: number }
@@ -104,14 +104,14 @@ export const sendTransactionFlags = [
 export type SendTransactionFlag = (typeof sendTransactionFlags)[number];
 
 /**
- * What to do with the peer it came from: "keep" where an honest peer can be behind or ahead of us,
- * "drop" where it cannot, "ban" where sending it was free for the peer and costly for us.
+ * What to do with the peer that sent it: "keep" if an honest peer can be behind or ahead of us, "drop" if it cannot,
+ * "ban" if sending it was free for the peer and costly for us.
  */
 export type PeerAction = "keep" | "drop" | "ban";
 
-/** What the outside sees of a violation. */
+/** The consequences of a violation for its sender. */
 export interface Verdict {
-  /** Flags of `/send_raw_transaction`; empty where the real program sets none. */
+  /** Flags of `/send_raw_transaction`; empty if the real program sets none. */
   readonly rpcFlags: readonly SendTransactionFlag[];
   readonly peer: PeerAction;
 }
@@ -120,10 +120,10 @@ const drop = (...rpcFlags: SendTransactionFlag[]): Verdict => ({ rpcFlags, peer:
 const keep = (...rpcFlags: SendTransactionFlag[]): Verdict => ({ rpcFlags, peer: "keep" });
 
 /**
- * Places every violation. Rules checked against the chain carry `invalid_input` beside their own flag,
- * because the pool adds it whenever the inputs fail.
- * Source: tx_pool.cpp `add_tx`, tx_verification_utils.cpp `ver_non_input_consensus`, cryptonote_core.cpp
- * `check_tx_semantic`, blockchain.cpp `check_tx_inputs` and `check_tx_outputs`.
+ * The verdict of every violation. Rules checked against the chain have `invalid_input` besides their own flag, because
+ * the pool adds it whenever the inputs fail. Source: tx_pool.cpp `add_tx`, tx_verification_utils.cpp
+ * `ver_non_input_consensus`, cryptonote_core.cpp `check_tx_semantic`, blockchain.cpp `check_tx_inputs` and
+ * `check_tx_outputs`.
  */
 export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   UNKNOWN_PARENT: keep(),
@@ -166,7 +166,7 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   KEY_IMAGE_REPEATED: drop("invalid_input"),
   RING_MEMBER_REPEATED: drop("invalid_input"),
   KEY_IMAGE_DOMAIN: drop("invalid_input"),
-  // The original leaves its checks by an exception where bytes of these two are no point.
+  // The original leaves its checks by an exception if the bytes of these two are no point.
   KEY_IMAGE_POINT: drop(),
   OUTPUT_TYPE: drop("invalid_output"),
   RINGCT_MISSING: drop("invalid_input"),
@@ -201,7 +201,7 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   RING_SIGNATURE: drop("invalid_input"),
 };
 
-/** A rule of consensus or of the pool is broken: the expected refusal, never a bug. */
+/** A rule of consensus or of the pool is broken: an expected refusal, never a bug. */
 export class RuleViolation extends Error {
   readonly violation: Violation;
 

@@ -12,7 +12,7 @@ import { RuleViolation } from "./violations.ts";
 
 /** The limits in force for the next block; all weights in bytes. */
 export interface WeightLimits {
-  /** What a block may weigh at most: twice the effective median. */
+  /** Maximum weight of a block: twice the effective median. */
   blockLimit: number;
   /** The median the reward penalty (from hard fork 12) and the block limit are measured against. */
   effectiveMedian: number;
@@ -37,8 +37,8 @@ interface Medians {
 }
 
 /**
- * The short-term median, held up by the long-term one (2021 scaling) or by the penalty-free zone, and
- * held down to 50 times the long-term one; before hard fork 10 the short-term median as it is.
+ * The short-term median, but at least the long-term one (2021 scaling) or the penalty-free zone, and at most 50 times
+ * the long-term one; before hard fork 10 the short-term median itself.
  */
 function scaledMedian({ version, shortTermMedian, longTermEffectiveMedian }: Medians): number {
   if (version < hardFork.longTermBlockWeight) return shortTermMedian;
@@ -72,8 +72,8 @@ export function penaltyMedian(chain: ChainView, limits: WeightLimits): number {
 }
 
 /**
- * Weight (bytes) a transaction may have: from hard fork 8 half of the smallest block, less the room of
- * the miner transaction. Source: tx_pool.cpp `get_transaction_weight_limit`.
+ * Maximum weight (bytes) of a transaction: from hard fork 8 half of the smallest block, less the reserve for the miner
+ * transaction. Source: tx_pool.cpp `get_transaction_weight_limit`.
  */
 export function transactionWeightLimit(hardForkVersion: number): number {
   const minimum = minimumFullRewardWeight(hardForkVersion);
@@ -81,12 +81,12 @@ export function transactionWeightLimit(hardForkVersion: number): number {
   return share - MINER_TRANSACTION_RESERVE;
 }
 
-/** Bytes by which a block's own bytes may exceed the limit. Source: cryptonote_core.cpp `BLOCK_SIZE_SANITY_LEEWAY`. */
+/** Number by which a block's own bytes may exceed the limit. Source: cryptonote_core.cpp `BLOCK_SIZE_SANITY_LEEWAY`. */
 const BLOCK_SIZE_LEEWAY = 100;
 
 /**
- * The bytes of a block, without its transactions, are no more than it may weigh with them: asked before they
- * are read. Source: cryptonote_core.cpp `check_incoming_block_size`.
+ * The bytes of a block, without its transactions, must not exceed its maximum weight with them; checked before they are
+ * read. Source: cryptonote_core.cpp `check_incoming_block_size`.
  */
 export function checkBlockSize(size: number, { blockLimit }: WeightLimits): void {
   const limit = blockLimit + BLOCK_SIZE_LEEWAY;

@@ -2,7 +2,7 @@ import type { KeyInput, Transaction } from "@anulo/protocol";
 import type { ChainView } from "../chain-view.ts";
 import type { WeightLimits } from "../weights.ts";
 
-/** A transaction to judge, with what its reader already knows of it. */
+/** A transaction to judge, with the facts that were computed when it was read. */
 export interface TransactionCandidate {
   transaction: Transaction;
   /** 32 bytes. */
@@ -11,7 +11,7 @@ export interface TransactionCandidate {
   weight: number;
 }
 
-/** The chain a transaction is judged against, with what is derived from it once for many transactions. */
+/** The chain that a transaction is judged against, with facts derived once for many transactions. */
 export interface ChainContext {
   chain: ChainView;
   limits: WeightLimits;

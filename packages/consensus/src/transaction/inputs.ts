@@ -9,7 +9,7 @@ import {
 import { hardFork } from "../constants.ts";
 import { RuleViolation } from "../violations.ts";
 
-/** There are inputs and all spend outputs by key. Source: cryptonote_core.cpp `check_tx_semantic`. */
+/** There must be inputs, and all must spend outputs by key. Source: cryptonote_core.cpp `check_tx_semantic`. */
 export function checkInputTypes({ prefix }: Transaction): void {
   if (prefix.inputs.length === 0) throw new RuleViolation({ code: "NO_INPUTS" });
   const input = prefix.inputs.findIndex(({ type }) => type !== "key");
@@ -17,8 +17,8 @@ export function checkInputTypes({ prefix }: Transaction): void {
 }
 
 /**
- * Neither the inputs' nor the outputs' visible amounts sum to more than 64 bits.
- * Source: cryptonote_format_utils.cpp `check_money_overflow`.
+ * Neither the inputs' nor the outputs' visible amounts may sum to more than 64 bits. Source:
+ * cryptonote_format_utils.cpp `check_money_overflow`.
  */
 export function checkAmountOverflow(inputs: readonly KeyInput[], { prefix }: Transaction): void {
   if (sumAmounts(inputs) > MAX_AMOUNT || sumAmounts(prefix.outputs) > MAX_AMOUNT) {
@@ -26,7 +26,7 @@ export function checkAmountOverflow(inputs: readonly KeyInput[], { prefix }: Tra
   }
 }
 
-/** A version 1 transaction spends more than it pays: the rest is its fee. */
+/** A version 1 transaction must spend more than it pays: the rest is its fee. */
 export function checkVisibleBalance(inputs: readonly KeyInput[], { prefix }: Transaction): void {
   if (prefix.version !== 1) return;
   const spent = sumAmounts(inputs);
@@ -34,7 +34,7 @@ export function checkVisibleBalance(inputs: readonly KeyInput[], { prefix }: Tra
   if (spent <= paid) throw new RuleViolation({ code: "AMOUNTS_NOT_POSITIVE", spent, paid });
 }
 
-/** No key image twice in a transaction. Source: cryptonote_core.cpp `check_tx_inputs_keyimages_diff`. */
+/** A transaction must not contain a key image twice. Source: cryptonote_core.cpp `check_tx_inputs_keyimages_diff`. */
 export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
   const seen = new Set<string>();
   for (const [input, { keyImage }] of inputs.entries()) {
@@ -45,8 +45,8 @@ export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
 }
 
 /**
- * No ring names an output twice in a row, from hard fork 6: its relative offset would be 0.
- * Source: cryptonote_core.cpp `check_tx_inputs_ring_members_diff`.
+ * From hard fork 6 a ring must not refer to an output twice in a row: its relative offset would be 0. Source:
+ * cryptonote_core.cpp `check_tx_inputs_ring_members_diff`.
  */
 export function checkRingMembersDiffer(inputs: readonly KeyInput[], version: number): void {
   if (version < hardFork.uniqueRingMembers) return;
@@ -54,7 +54,7 @@ export function checkRingMembersDiffer(inputs: readonly KeyInput[], version: num
   if (input !== -1) throw new RuleViolation({ code: "RING_MEMBER_REPEATED", input });
 }
 
-/** Key images strictly descend, from hard fork 7. Source: blockchain.cpp `check_tx_inputs`. */
+/** From hard fork 7 key images must strictly descend. Source: blockchain.cpp `check_tx_inputs`. */
 export function checkInputOrder(inputs: readonly KeyInput[], version: number): void {
   if (version < hardFork.sortedInputs) return;
   const input = inputs.findIndex(

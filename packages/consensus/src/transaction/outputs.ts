@@ -26,9 +26,8 @@ export function checkOutputKeys({ prefix }: Transaction): Uint8Array[] {
 }
 
 /**
- * Index of the first output whose type the fork forbids, or -1: tagged keys alone from hard fork 16,
- * either kind but one of them in 15, plain keys before.
- * Source: cryptonote_format_utils.cpp `check_output_types`.
+ * Index of the first output whose type the fork forbids, or -1: from hard fork 16 only tagged keys are allowed, in 15
+ * either kind but not both, before that plain keys. Source: cryptonote_format_utils.cpp `check_output_types`.
  */
 export function forbiddenOutputType({ outputs }: TransactionPrefix, version: number): number {
   const allowed = (type: string) => {
@@ -39,14 +38,14 @@ export function forbiddenOutputType({ outputs }: TransactionPrefix, version: num
   return outputs.findIndex(({ target }) => !allowed(target.type));
 }
 
-/** Every output is of a type the fork allows. */
+/** Every output must have a type that the fork allows. */
 export function checkOutputTypes({ prefix }: Transaction, version: number): void {
   const output = forbiddenOutputType(prefix, version);
   if (output !== -1) throw new RuleViolation({ code: "OUTPUT_TYPE", output });
 }
 
 /**
- * First and last hard fork of each RingCT type, save that version 2 itself waits for hard fork 4
+ * First and last hard fork of each RingCT type; besides, version 2 itself is allowed only from hard fork 4
  * (`checkVersion`). Source: blockchain.cpp `check_tx_outputs`.
  */
 const ringCtEras: Readonly<Record<number, readonly [first: number, last: number]>> = {
@@ -59,15 +58,15 @@ const ringCtEras: Readonly<Record<number, readonly [first: number, last: number]
 };
 
 /**
- * Two MLSAG transactions mined after hard fork 13, which had waited in pools since before.
- * Source: blockchain.cpp `check_tx_outputs`.
+ * Two MLSAG transactions mined after hard fork 13, which had been in pools since before. Source: blockchain.cpp
+ * `check_tx_outputs`.
  */
 const grandfathered = new Set([
   "c5151944f0583097ba0c88cd0f43e7fabb3881278aa2f73b3b0a007c5d34e910",
   "6f2f117cde6fbcf8d4a6ef8974fcac744726574ac38cf25d3322c996b21edd4c",
 ]);
 
-/** True when the fork accepts this RingCT type in a transaction of this id (32 bytes). */
+/** True when the fork accepts this RingCT type in a transaction with this id (32 bytes). */
 function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boolean {
   const era = ringCtEras[type];
   if (era === undefined || version < era[0]) return false;
@@ -75,13 +74,13 @@ function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boo
 }
 
 /**
- * Outputs fit the fork: version 1 amounts are one digit and zeros (2), RingCT hides amounts (3) and is of
- * a type of its time. Source: blockchain.cpp `check_tx_outputs`.
+ * Outputs must fit the fork: version 1 amounts are one digit and zeros (2), RingCT hides amounts (3) and is of a type
+ * of its time. Source: blockchain.cpp `check_tx_outputs`.
  */
 export function checkOutputs({ transaction, id }: TransactionCandidate, version: number): void {
   checkVisibleAmounts(transaction.prefix, version);
   const { ringct } = transaction;
-  // One that hides nothing is judged by `checkRingCt`.
+  // A transaction without hidden amounts is judged by `checkRingCt`.
   if (ringct === undefined || ringct.type === ringCtTypes.none) return;
   if (!isRingCtTypeAllowed(ringct.type, version, id)) {
     throw new RuleViolation({ code: "RINGCT_TYPE", type: ringct.type, hardFork: version });

@@ -16,10 +16,9 @@ type AmountObligation =
   | RangeProofObligation;
 
 /**
- * A version 2 transaction hides its amounts and proves them: what must hold without knowing the chain,
- * whether or not the fork accepts its type, which `checkOutputs` judges.
- * Source: cryptonote_core.cpp `handle_incoming_tx_accumulated_batch`, rctSigs.cpp `verRct`,
- * `verRctSemanticsSimple`.
+ * A version 2 transaction must hide its amounts and prove them: these are the rules that need no chain, whether or not
+ * the fork accepts its type, which `checkOutputs` judges. Source: cryptonote_core.cpp
+ * `handle_incoming_tx_accumulated_batch`, rctSigs.cpp `verRct`, `verRctSemanticsSimple`.
  */
 export function checkRingCt({ transaction, id }: TransactionCandidate): AmountObligation[] {
   const { ringct } = transaction;
@@ -30,7 +29,7 @@ export function checkRingCt({ transaction, id }: TransactionCandidate): AmountOb
   return ringct.type === ringCtTypes.full ? proofs : [balance(ringct, id), ...proofs];
 }
 
-/** As many output commitments as outputs. Source: cryptonote_core.cpp `check_tx_semantic`. */
+/** There must be as many output commitments as outputs. Source: cryptonote_core.cpp `check_tx_semantic`. */
 export function checkCommitmentCount({ prefix, ringct }: Transaction): void {
   if (prefix.version === 1) return;
   const outputs = prefix.outputs.length;
@@ -39,7 +38,7 @@ export function checkCommitmentCount({ prefix, ringct }: Transaction): void {
   if (outputs !== commitments) throw new RuleViolation({ code: "COMMITMENT_COUNT", outputs, commitments });
 }
 
-/** Proofs and signatures of a type, by how many there must be. */
+/** The required number of proofs and signatures of a type. */
 function expectedCounts(type: ConfidentialRingCt["type"], inputs: number, outputs: number) {
   const isBorromean = type < ringCtTypes.bulletproof;
   const hasClsags = type >= ringCtTypes.clsag;
@@ -56,7 +55,7 @@ function expectedCounts(type: ConfidentialRingCt["type"], inputs: number, output
   };
 }
 
-/** Every part has its count: signatures for the inputs, range proofs that cover the outputs and no more. */
+/** Every part must have its count: signatures for the inputs, range proofs that cover exactly the outputs. */
 function checkShape(ringct: ConfidentialRingCt, { prefix }: Transaction): void {
   const { prunable, pseudoOuts, ecdhInfo } = ringct;
   if (prunable === undefined) throw new RangeError("a pruned transaction cannot be verified");
@@ -71,7 +70,7 @@ function checkShape(ringct: ConfidentialRingCt, { prefix }: Transaction): void {
   }
 }
 
-/** A proof is for 1 to 16 outputs, and for no power of two more than they need. */
+/** A proof must be for 1 to 16 outputs, and for the smallest power of two that covers them. */
 function coversExactly({ L, R }: { L: unknown[]; R: unknown[] }, outputs: number): boolean {
   if (outputs < 1 || outputs > MAX_PROVEN_OUTPUTS) return false;
   return L.length === R.length && L.length === 6 + Math.ceil(Math.log2(outputs));

@@ -12,15 +12,15 @@ import { RuleViolation } from "../violations.ts";
 import type { ChainContext } from "./candidate.ts";
 
 /**
- * Ring sizes fit the fork: from 12 all the same; exactly 16 from hard fork 16 (15 also takes 11), smaller
- * only for visible amounts with too few outputs to hide among, mixed with at most one other input.
- * Source: blockchain.cpp `check_tx_inputs`.
+ * Ring sizes must fit the fork: from 12 all the same; exactly 16 from hard fork 16 (15 also accepts 11), smaller only
+ * for visible amounts with too few outputs for a ring, together with at most one other input. Source: blockchain.cpp
+ * `check_tx_inputs`.
  */
 export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): void {
   const version = chain.hardForkVersion;
   if (version < 2) return;
   const sizes = inputs.map(countedSize);
-  // Not spread into a call: a stranger's transaction may have more inputs than a call takes arguments.
+  // The sizes are not spread into a call: a stranger's transaction may have more inputs than a call takes arguments.
   const smallest = sizes.reduce((least, size) => Math.min(least, size), Number.POSITIVE_INFINITY);
   const largest = sizes.reduce((most, size) => Math.max(most, size), Number.NEGATIVE_INFINITY);
   if (version >= hardFork.sameRingSizes && smallest !== largest) {
@@ -40,7 +40,7 @@ function countedSize({ keyOffsets }: KeyInput): number {
   return keyOffsets.length === 0 ? Number.POSITIVE_INFINITY : keyOffsets.length;
 }
 
-/** Ring size the fork asks for. */
+/** Ring size that the fork requires. */
 function requiredRingSize(version: number): number {
   if (version >= hardFork.minimumRing16) return 16;
   if (version >= hardFork.minimumRing11) return 11;
@@ -48,12 +48,12 @@ function requiredRingSize(version: number): number {
   return version >= hardFork.minimumRing5 ? 5 : 3;
 }
 
-/** Rings of any size from the required one on were fine before hard fork 8, and none larger since. */
+/** Before hard fork 8 rings of any size from the required one on were allowed, and no larger ones since. */
 function largestRingSize(version: number): number {
   return version >= hardFork.minimumRing11 ? requiredRingSize(version) : Number.POSITIVE_INFINITY;
 }
 
-/** True when some input cannot find enough others to hide among and at most one can. */
+/** True when some input cannot find enough outputs for a ring, and at most one input can. */
 function isUnmixable(inputs: readonly KeyInput[], required: number, chain: ChainView): boolean {
   const unmixable = countUnmixable(inputs, required, chain);
   return unmixable > 0 && inputs.length - unmixable <= 1;
@@ -66,8 +66,8 @@ function countUnmixable(inputs: readonly KeyInput[], required: number, chain: Ch
 }
 
 /**
- * Version 2 is allowed from hard fork 4 and required from 6, but for inputs that cannot be mixed.
- * Source: blockchain.cpp `check_tx_inputs`.
+ * Version 2 is allowed from hard fork 4 and required from 6, except for unmixable inputs. Source: blockchain.cpp
+ * `check_tx_inputs`.
  */
 export function checkVersion({ prefix }: Transaction, inputs: readonly KeyInput[], chain: ChainView): void {
   const fork = chain.hardForkVersion;
@@ -82,7 +82,7 @@ export function checkVersion({ prefix }: Transaction, inputs: readonly KeyInput[
   }
 }
 
-/** The ring of one input: outputs of the chain, all of them unlocked; its key image is unspent. */
+/** Resolves the ring of one input: outputs of the chain, all of them unlocked; its key image must be unspent. */
 export function resolveRing(input: KeyInput, index: number, context: ChainContext): ChainOutput[] {
   const { chain } = context;
   if (input.keyOffsets.length === 0) throw new RuleViolation({ code: "RING_EMPTY", input: index });
@@ -115,15 +115,15 @@ export function isUnlocked(unlockTime: bigint, { chain, now }: ChainContext): bo
   return BigInt(Math.floor(time)) + BigInt(secondsPerBlock(version) * UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
 }
 
-/** Height of the newest of these outputs; 0 of none. */
+/** Height of the newest of these outputs; 0 if there are none. */
 export function newestHeight(outputs: readonly ChainOutput[]): number {
   return outputs.reduce((newest, { height }) => Math.max(newest, height), 0);
 }
 
 /**
- * Ring members are at least 10 blocks old, from hard fork 12. Only the last of each ring counts, as in the
- * original (`newest` is the height of the newest of them): it is its newest, unless offsets wrap around 2^64.
- * Source: blockchain.cpp `scan_outputkeys_for_indexes`, `check_tx_inputs`.
+ * From hard fork 12 ring members must be at least 10 blocks old. Only the last of each ring counts, as in the original
+ * (`newest` is the height of the newest of them): it is its newest, unless offsets wrap around 2^64. Source:
+ * blockchain.cpp `scan_outputkeys_for_indexes`, `check_tx_inputs`.
  */
 export function checkSpendableAge(newest: number, chain: ChainView): void {
   const oldestNeeded = chain.height - SPENDABLE_AGE;

@@ -2,15 +2,15 @@ import { absoluteOffsets, isMinerTransaction, type Transaction } from "@anulo/pr
 import { RuleViolation } from "../violations.ts";
 import { keyInputs } from "./candidate.ts";
 
-/** Chains with fewer mature RingCT outputs than this are too young to tell. */
+/** On chains with fewer mature RingCT outputs than this, transactions are not checked. */
 const MIN_CHAIN_OUTPUTS = 10_000n;
-/** Transactions with at most so many ring members are not looked at. */
+/** Transactions with at most this many ring members are not checked. */
 const MIN_MEMBERS = 10;
 
 /**
- * The rings of a transaction look like a wallet's: at most a fifth of the members repeated, their median in
- * the newest 40% of the `matureOutputs` RingCT outputs. A courtesy to senders, no rule of consensus.
- * Source: tx_sanity_check.cpp.
+ * The rings of a transaction must look like a wallet's: at most a fifth of the members repeated, their median in the
+ * newest 40% of the `matureOutputs` RingCT outputs. This helps senders; it is no rule of consensus. Source:
+ * tx_sanity_check.cpp.
  */
 export function checkSanity(transaction: Transaction, matureOutputs: bigint): void {
   if (isMinerTransaction(transaction)) throw new RuleViolation({ code: "SANITY", reason: "coinbase" });
@@ -26,7 +26,7 @@ export function checkSanity(transaction: Transaction, matureOutputs: bigint): vo
   }
 }
 
-/** A sender may name half a million members: a typed array sorts them in milliseconds, a Set does not. */
+/** A sender may list half a million members: a typed array sorts them in milliseconds, a Set does not. */
 function sortedUnique(members: readonly bigint[]): BigUint64Array {
   const sorted = BigUint64Array.from(members).sort();
   return sorted.filter((member, i) => i === 0 || member !== sorted[i - 1]);

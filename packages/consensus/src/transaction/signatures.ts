@@ -26,8 +26,8 @@ export interface ResolvedInput {
 type SignatureObligation = ClsagObligation | MlsagObligation | FullMlsagObligation | RingSignatureObligation;
 
 /**
- * The signatures of every input, over the outputs its ring names.
- * Source: blockchain.cpp `check_tx_inputs`, `expand_transaction_2`, rctSigs.cpp `verRctNonSemanticsSimple`.
+ * The signature obligations of every input, over the outputs of its ring. Source: blockchain.cpp `check_tx_inputs`,
+ * `expand_transaction_2`, rctSigs.cpp `verRctNonSemanticsSimple`.
  */
 export function signaturesToVerify(
   candidate: TransactionCandidate,
@@ -43,7 +43,7 @@ export function signaturesToVerify(
     : mlsags(candidate, ringct, inputs);
 }
 
-/** What every RingCT signature of one input speaks of. */
+/** The statement of every RingCT signature of one input. */
 function statements({ transaction, id }: TransactionCandidate, inputs: readonly ResolvedInput[]) {
   const message = ringCtMessage(transaction);
   const { pseudoOuts } = transaction.ringct as ConfidentialRingCt;
@@ -88,7 +88,7 @@ function mlsags(
   });
 }
 
-/** Rings are the columns of one signature, so all must be of one size, in every fork. */
+/** The rings are the columns of one signature, so all must have the same size, in every fork. */
 function fullMlsag(
   { transaction, id }: TransactionCandidate,
   { prunable, outputCommitments, fee }: ConfidentialRingCt,
