@@ -4,14 +4,14 @@ import { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 import type { NetworkName } from "./networks.ts";
 import { networks } from "./networks.ts";
 
-/** Text that is not an address, or not one of the network asked for. */
+/** Text that is not an address, or not one of the expected network. */
 export class BadAddress extends Error {
   override name = "BadAddress";
 }
 
 type PublicKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
 
-/** Where to pay: two public keys (32 bytes each), integrated with a payment id (8 bytes). */
+/** The destination of a payment: two public keys (32 bytes each), integrated with a payment id (8 bytes). */
 export type Address =
   | ({ readonly kind: "standard" | "subaddress" } & PublicKeys)
   | ({ readonly kind: "integrated"; readonly paymentId: Uint8Array } & PublicKeys);
@@ -22,7 +22,7 @@ const CHECKSUM_BYTES = 4;
 const MAX_TEXT_LENGTH = 200;
 const kinds: readonly AddressKind[] = ["standard", "integrated", "subaddress"];
 
-/** Text of an address. Source: cryptonote_basic_impl.cpp `get_account_address_as_str`; base58.cpp `encode_addr`. */
+/** Formats an address. Source: cryptonote_basic_impl.cpp `get_account_address_as_str`; base58.cpp `encode_addr`. */
 export function formatAddress(address: Address, network: NetworkName): string {
   const writer = new Writer(96);
   writer.writeVarint(networks[network].addressPrefixes[address.kind]);
@@ -68,8 +68,8 @@ function readAddress(reader: Reader): Address & { networks: NetworkName[] } {
 }
 
 /**
- * The address a text is, and the networks that write it so (regtest writes as mainnet); throws `BadAddress`, also
- * when it is not one of `network`. Source: cryptonote_basic_impl.cpp `get_account_address_from_str`.
+ * Parses an address; returns it with the networks that use its prefix (regtest uses that of mainnet). Throws
+ * `BadAddress`, also when it is not one of `network`. Source: cryptonote_basic_impl.cpp `get_account_address_from_str`.
  */
 export function parseAddress(text: string, network?: NetworkName): Address & { networks: NetworkName[] } {
   try {

@@ -14,15 +14,15 @@ export class BadAmount extends Error {
   override name = "BadAmount";
 }
 
-/** Coins with all twelve decimals, of atomic units: 1500000000000 is "1.500000000000". Source: `print_money`. */
+/** Formats atomic units as coins with all twelve decimals: 1500000000000 is "1.500000000000". Source: `print_money`. */
 export function formatAmount(atomicUnits: bigint): string {
   const digits = atomicUnits.toString().padStart(COIN_DECIMALS + 1, "0");
   return `${digits.slice(0, -COIN_DECIMALS)}.${digits.slice(-COIN_DECIMALS)}`;
 }
 
 /**
- * Atomic units of a text in coins, as "1.5", ".5" or "2."; zeros past the twelfth decimal do not count.
- * Throws `BadAmount`. Source: cryptonote_format_utils.cpp `parse_amount`.
+ * Parses coins, as in "1.5", ".5" or "2.", to atomic units; zeros past the twelfth decimal are ignored. Throws
+ * `BadAmount`. Source: cryptonote_format_utils.cpp `parse_amount`.
  */
 export function parseAmount(text: string): bigint {
   const found = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
@@ -36,7 +36,7 @@ export function parseAmount(text: string): bigint {
   return amount;
 }
 
-/** Rounds up to so many significant decimal digits. Source: cryptonote_format_utils.cpp `round_money_up`. */
+/** Rounds up to this many significant decimal digits. Source: cryptonote_format_utils.cpp `round_money_up`. */
 export function roundAmountUp(amount: bigint, significantDigits: number): bigint {
   const superfluous = amount.toString().length - significantDigits;
   if (superfluous <= 0) return amount;
@@ -52,7 +52,7 @@ export function isDecomposedAmount(amount: bigint): boolean {
   return amount < 2n ** 64n && /^[1-9]0*$/.test(amount.toString());
 }
 
-/** The digits of an amount but for zeros, each times its power of ten, smallest first. */
+/** The nonzero digits of an amount, each times its power of ten, smallest first. */
 export function digitsOfAmount(amount: bigint): bigint[] {
   const digits = [...amount.toString()].reverse();
   return digits.map((digit, i) => BigInt(digit) * 10n ** BigInt(i)).filter((part) => part > 0n);

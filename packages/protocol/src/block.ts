@@ -19,7 +19,10 @@ import { NULL_HASH, transactionHash } from "./transaction-hash.ts";
 import { TransactionOffsets } from "./transaction-offsets.ts";
 import { treeHash } from "./tree-hash.ts";
 
-/** Heights stay below it; as an unlock time, what is not below it is a time. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
+/**
+ * Heights are below this number; an unlock time that is not below it is a time. Source: cryptonote_config.h
+ * `CRYPTONOTE_MAX_BLOCK_NUMBER`.
+ */
 export const MAX_BLOCK_NUMBER = 500_000_000;
 
 const u8Varint = varintBelow(256);
@@ -33,7 +36,10 @@ const blockHeader = struct()
 /** `majorVersion` is the hard fork; `timestamp` in seconds since 1970 (by the miner's clock). */
 export type BlockHeader = TypeOf<typeof blockHeader>;
 
-/** The number of transactions may be cut off, but not missing. Source: binary_archive.h of 0.18.5, `serialize_uvarint`. */
+/**
+ * The varint of the number of transactions may be cut off, but not missing. Source: binary_archive.h of 0.18.5,
+ * `serialize_uvarint`.
+ */
 const transactionCount: Codec<number> = {
   ...lenientSize,
   read: (reader) => {
@@ -43,47 +49,53 @@ const transactionCount: Codec<number> = {
 };
 const namesOfTransactions = list(bytes32, transactionCount);
 
-/** Bytes of a block, as inside something longer. */
+/** The codec of a block inside a longer structure. */
 export const block = struct()
   .field("header", blockHeader)
   .field("minerTransaction", transaction)
   .field("transactionHashes", namesOfTransactions);
-/** A block names its transactions; only the miner's is inside. Source: cryptonote_basic/cryptonote_basic.h. */
+/**
+ * A block contains only the ids of its transactions, and the miner transaction. Source:
+ * cryptonote_basic/cryptonote_basic.h.
+ */
 export type Block = TypeOf<typeof block>;
 
-/** A block of exactly these bytes (a copy is kept). Throws `BadBytes`. */
+/** Parses a block of exactly these bytes (a copy is kept). Throws `BadBytes`. */
 export function readBlock(blob: Uint8Array): Block {
   return decode(block, blob);
 }
 
-/** The header of a block's bytes; what follows it is not looked at. Throws `BadBytes`. */
+/** Parses the header at the start of a block's bytes; the rest is not read. Throws `BadBytes`. */
 export function readBlockHeader(blob: Uint8Array): BlockHeader {
   return blockHeader.read(new Reader(new Uint8Array(blob)));
 }
 
-/** What a block's bytes begin with; its list of transactions is not read. Refers to the bytes. Throws `BadBytes`. */
+/**
+ * Parses the start of a block's bytes, without its list of transactions. The result refers to the bytes. Throws
+ * `BadBytes`.
+ */
 export function readBlockTop(blob: Uint8Array): Pick<Block, "header" | "minerTransaction"> {
   const reader = new Reader(blob);
   return { header: blockHeader.read(reader), minerTransaction: transaction.read(reader) };
 }
 
-/** Bytes of a block. */
+/** Serializes a block. */
 export function writeBlock(value: Block): Uint8Array {
   return encode(block, value);
 }
 
-/** A block with what names it and its miner's transaction (32 bytes each). */
+/** A block with its id and the hash of its miner transaction (32 bytes each). */
 export type IdentifiedBlock = {
   readonly block: Block;
   readonly id: Uint8Array;
   readonly minerTransactionHash: Uint8Array;
-  /** Its bytes as they are written, also if the last one was cut off. */
+  /** Its serialization, complete even if the last byte was cut off. */
   readonly blob: Uint8Array;
 };
 
 /**
- * A block of exactly these bytes, and its ids by the bytes themselves: header and prefix have one spelling only, so
- * nothing need be written again. Throws `BadBytes`.
+ * Parses a block of exactly these bytes, and computes its ids from the bytes: header and prefix have only one encoding,
+ * so nothing need be serialized again. Throws `BadBytes`.
  */
 export function readIdentifiedBlock(blob: Uint8Array): IdentifiedBlock {
   const reader = new Reader(new Uint8Array(blob));
@@ -102,16 +114,16 @@ export function readIdentifiedBlock(blob: Uint8Array): IdentifiedBlock {
   return { block: read, id, minerTransactionHash, blob: whole };
 }
 
-/** What a scan needs of a block beside its transactions. */
+/** What a scan needs of a block besides its transactions. */
 export type BlockOutline = Omit<IdentifiedBlock, "block" | "blob"> &
   Pick<Block, "header" | "transactionHashes"> & {
-    /** Height that its miner's transaction claims; undefined where it is not a miner's. */
+    /** Height in its miner transaction; undefined if that is no miner transaction. */
     readonly minerHeight: number | undefined;
-    /** What its miner's transaction pays out, in atomic units. */
+    /** The sum of its miner transaction's outputs, in atomic units. */
     readonly reward: bigint;
   };
 
-/** The outline of a block of exactly these bytes, to which it refers. Throws `BadBytes`. */
+/** Parses the outline of a block of exactly these bytes, to which it refers. Throws `BadBytes`. */
 export function outlineBlock(blob: Uint8Array): BlockOutline {
   const reader = new Reader(blob);
   const header = blockHeader.read(reader);
@@ -138,14 +150,14 @@ function outlineOf(
   return { header, transactionHashes, id, minerTransactionHash, ...found };
 }
 
-/** Offset of the miner's transaction in a block's bytes. Throws `BadBytes`. */
+/** Offset of the miner transaction in a block's bytes. Throws `BadBytes`. */
 export function minerTransactionStart(blob: Uint8Array): number {
   const reader = new Reader(blob);
   blockHeader.read(reader);
   return reader.position;
 }
 
-/** Hash of RingCT type 0: a single byte. */
+/** Hash of the base of RingCT type 0: a single byte. */
 const PLAIN_BASE_HASH = keccak256(Uint8Array.of(ringCtTypes.none));
 
 function minerHash(miner: Transaction, bytes: Uint8Array): Uint8Array {
@@ -154,7 +166,7 @@ function minerHash(miner: Transaction, bytes: Uint8Array): Uint8Array {
   return plainMinerHash(bytes.subarray(0, bytes.length - 1));
 }
 
-/** Of version 2 and RingCT type 0, by the bytes of its prefix. */
+/** Hash of a miner transaction of version 2 and RingCT type 0, from the bytes of its prefix. */
 function plainMinerHash(prefixBytes: Uint8Array): Uint8Array {
   return keccak256(keccak256(prefixBytes), PLAIN_BASE_HASH, NULL_HASH);
 }
@@ -164,7 +176,7 @@ export function transactionTreeHash({ minerTransaction, transactionHashes }: Blo
   return treeHash([transactionHash(minerTransaction), ...transactionHashes]);
 }
 
-/** What miners hash: header, tree root, number of transactions. Source: `get_block_hashing_blob`. */
+/** The bytes that miners hash: header, tree root, number of transactions. Source: `get_block_hashing_blob`. */
 export function blockHashingBlob(value: Block): Uint8Array {
   const header = encode(blockHeader, value.header);
   return hashingBlob(header, transactionTreeHash(value), value.transactionHashes);
@@ -179,7 +191,7 @@ function hashingBlob(header: Uint8Array, root: Uint8Array, others: readonly Uint
 }
 
 /**
- * One mainnet block (September 2014) was accepted under an id that its contents do not hash to: an error in the
+ * One mainnet block (September 2014) was accepted under an id that is not the hash of its contents: an error in the
  * tree hash of that time with 514 transactions. Source: cryptonote_format_utils.cpp `calculate_block_hash`.
  */
 const misidentifiedBlock = {
@@ -188,7 +200,7 @@ const misidentifiedBlock = {
   id: fromHex("bbd604d2ba11ba27935e006ed39c9bfdd99b76bf4a50654bc1e1e61217962698"),
 };
 
-/** Height that a block's miner transaction claims, undefined when it is not a miner transaction. */
+/** Height in a block's miner transaction, undefined when that is no miner transaction. */
 export function claimedHeight({ minerTransaction: { prefix } }: Block): number | undefined {
   const input = prefix.inputs[0];
   return prefix.inputs.length === 1 && input!.type === "generation" ? input!.height : undefined;

@@ -3,24 +3,24 @@ export class BadHex extends Error {
   override name = "BadHex";
 }
 
-/** Lower-case hexadecimal text of some bytes. */
+/** Formats bytes as lower-case hexadecimal text. */
 export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 }
 
-/** Bytes of hexadecimal text (either case); throws `BadHex`, also when `length` (bytes) is given and differs. */
+/** Parses hexadecimal text (either case); throws `BadHex`, also when `length` (bytes) is passed and differs. */
 export function fromHex(text: string, length?: number): Uint8Array {
   if (text.length % 2 !== 0) throw new BadHex("hexadecimal text of odd length");
   if (length !== undefined && text.length !== length * 2)
     throw new BadHex(`expected ${length} bytes in hexadecimal`);
-  // Stops at the first letter that is no digit, and takes half of a character above 0xff for one.
+  // Buffer stops at the first character that is no digit, and reads only half of a character above 0xff.
   const bytes = new Uint8Array(Buffer.from(text, "hex"));
   if (bytes.length * 2 !== text.length || /[^0-9a-fA-F]/.test(text))
     throw new BadHex("not a hexadecimal digit");
   return bytes;
 }
 
-/** Order of two byte strings, first byte first, as memcmp: negative, zero or positive. Not for secrets. */
+/** Compares two byte strings, first byte first, as memcmp: negative, zero or positive. Not for secrets. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {

@@ -3,9 +3,9 @@ import { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 import { transaction } from "./transaction.ts";
 
 /**
- * The file in which the original's tools carry a chain, `blockchain.raw`: a header, then chunk after chunk, each a
- * block after the number of its bytes.
- * Source: blockchain_utilities/bootstrap_file.cpp `initialize_file`, `flush_chunk`, bootstrap_serialization.h.
+ * The header of `blockchain.raw`, the file in which the original's tools export a chain: the header, then chunks, each
+ * the length of a block's bytes followed by these. Source: blockchain_utilities/bootstrap_file.cpp `initialize_file`,
+ * `flush_chunk`, bootstrap_serialization.h.
  */
 export interface ChainFileHeader {
   /** 0: difficulties have 64 bits; 1: 128. */
@@ -16,14 +16,14 @@ export interface ChainFileHeader {
   readonly last: number;
 }
 
-/** A block as such a file holds it, with what importers need that trust the file. */
+/** A block in such a file, with facts for importers that trust the file. */
 export interface BlockPackage {
   readonly blob: Uint8Array;
-  /** Bytes of its transactions, all but the miner's. */
+  /** Bytes of its transactions, without the miner transaction. */
   readonly transactions: readonly Uint8Array[];
   /** Bytes. */
   readonly weight: number;
-  /** Of all blocks up to it. */
+  /** Cumulative difficulty of all blocks up to it. */
   readonly cumulativeDifficulty: bigint;
   /** Coins generated up to it, atomic units. */
   readonly generated: bigint;
@@ -31,12 +31,14 @@ export interface BlockPackage {
 
 /** Bytes before the first chunk. */
 export const CHAIN_FILE_HEADER_BYTES = 4 + 1024;
-/** Bytes of the longest chunk that the original's importer takes. Source: bootstrap_file.h `BUFFER_SIZE`. */
+/**
+ * Length in bytes of the longest chunk that the original's importer accepts. Source: bootstrap_file.h `BUFFER_SIZE`.
+ */
 export const MAX_CHUNK_BYTES = 2 * 1024 * 1024;
 
 const MAGIC = 0x28721586;
 const FILLED_BYTES = 1024;
-/** Bytes of each part of the header, at most: three varints. */
+/** Maximum length in bytes of each part of the header: three varints. */
 const MAX_PART_BYTES = 30;
 
 function readUint32(reader: Reader): number {
@@ -50,7 +52,7 @@ function readPart(reader: Reader): Reader {
   return new Reader(reader.readBytes(size));
 }
 
-/** Reads the first bytes of a file. Throws BadBytes for what is no such file, or a version that is not known. */
+/** Reads the first bytes of a file. Throws BadBytes for another format, or an unknown version. */
 export function readChainFileHeader(bytes: Uint8Array): ChainFileHeader {
   const reader = new Reader(bytes);
   if (readUint32(reader) !== MAGIC) throw new BadBytes("it does not begin as a blockchain.raw does", 0);
@@ -64,7 +66,7 @@ export function readChainFileHeader(bytes: Uint8Array): ChainFileHeader {
   return { version, first: range.readVarint(), last: range.readVarint() };
 }
 
-/** The header of a file of version 1. */
+/** Serializes the header of a file of version 1. */
 export function writeChainFileHeader({ first, last }: Omit<ChainFileHeader, "version">): Uint8Array {
   const about = new Writer();
   about.writeByte(1);
@@ -84,14 +86,14 @@ export function writeChainFileHeader({ first, last }: Omit<ChainFileHeader, "ver
   return bytes;
 }
 
-/** The bytes of the block that a chunk begins with; what follows is not looked at. Throws BadBytes. */
+/** The bytes of the block at the start of a chunk; the rest is not read. Throws BadBytes. */
 export function readPackagedBlock(chunk: Uint8Array): Uint8Array {
   const reader = new Reader(chunk);
   block.read(reader);
   return chunk.subarray(0, reader.position);
 }
 
-/** Reads a chunk of a file of this version; all bytes refer to those given. Throws BadBytes. */
+/** Parses a chunk of a file of this version; the result refers to the chunk's bytes. Throws BadBytes. */
 export function readBlockPackage(chunk: Uint8Array, version: number): BlockPackage {
   const reader = new Reader(chunk);
   block.read(reader);
@@ -112,7 +114,7 @@ export function readBlockPackage(chunk: Uint8Array, version: number): BlockPacka
   return { blob, transactions, weight, cumulativeDifficulty, generated };
 }
 
-/** The bytes of a chunk of version 1. */
+/** Serializes a chunk of version 1. */
 export function writeBlockPackage(value: BlockPackage): Uint8Array {
   const { blob, transactions, weight, cumulativeDifficulty, generated } = value;
   const writer = new Writer();

@@ -4,9 +4,9 @@ import type { Codec, TypeOf } from "./codec/wire.ts";
 import { bytes32, decode, lenientSize, list, refine, struct, union, varint64 } from "./codec/wire.ts";
 
 /**
- * The `extra` bytes of a transaction: tagged fields by custom, checked by nobody. Reading takes the fields up to
- * the first one that is damaged, as the original does.
- * Source: cryptonote_basic/tx_extra.h; cryptonote_format_utils.cpp `parse_tx_extra`, `sort_tx_extra`.
+ * The `extra` bytes of a transaction: tagged fields by convention, which no rule checks. The fields are read up to the
+ * first one that is damaged, as in the original. Source: cryptonote_basic/tx_extra.h; cryptonote_format_utils.cpp
+ * `parse_tx_extra`, `sort_tx_extra`.
  */
 const MAX_PADDING = 255;
 /** Source: tx_extra.h `TX_EXTRA_NONCE_MAX_COUNT`. */
@@ -46,7 +46,7 @@ const mergeMining: Codec<TypeOf<typeof mergeMiningContent>> = {
 
 const extraField = union({
   padding: [0x00, struct().field("size", paddingSize)],
-  /** The transaction's public key, of which one-time keys are derived. */
+  /** The transaction's public key, from which one-time keys are derived. */
   publicKey: [0x01, struct().field("key", bytes32)],
   nonce: [
     0x02,
@@ -56,7 +56,7 @@ const extraField = union({
     ),
   ],
   mergeMining: [0x03, mergeMining],
-  /** A public key an output, when one of several receivers is a subaddress. */
+  /** A public key per output, when one of several receivers is a subaddress. */
   additionalPublicKeys: [0x04, struct().field("keys", list(bytes32, lenientSize))],
   minergate: [0xde, struct().field("data", text)],
 });
@@ -71,7 +71,7 @@ function readField(reader: Reader): ExtraField | undefined {
   }
 }
 
-/** The fields up to the first damaged one, and the bytes from there on (empty when all are good). */
+/** The fields up to the first damaged one, and the bytes from there on (empty when all are valid). */
 export function splitExtra(extra: Uint8Array): { fields: ExtraField[]; unparsed: Uint8Array } {
   const reader = new ByteReader(new Uint8Array(extra));
   const fields: ExtraField[] = [];
@@ -98,8 +98,8 @@ const PUBLIC_KEY_TAG = 0x01;
 const NONCE_TAG = 0x02;
 
 /**
- * Adds where the transaction public keys and the additional ones stand, of the bytes from `start` to `end`: those that
- * `txPublicKeys` and `additionalPublicKeys` give of the fields that `parseExtra` reads. Never throws.
+ * Adds the offsets of the transaction public keys and the additional ones in the bytes from `start` to `end`: the keys
+ * that `txPublicKeys` and `additionalPublicKeys` return for the fields of `parseExtra`. Never throws.
  */
 export function findExtraKeys(
   bytes: Uint8Array,
@@ -108,7 +108,7 @@ export function findExtraKeys(
 ): void {
   let hasAdditional = false;
   for (let at = start; at < end; ) {
-    // These two are read here: a scan goes over very many.
+    // These two tags are handled here for speed: a scan reads very many.
     const next =
       bytes[at] === PUBLIC_KEY_TAG ? at + 33 : bytes[at] === NONCE_TAG ? nonceEnd(bytes, at) : undefined;
     if (next !== undefined && next <= end) {
@@ -127,7 +127,7 @@ export function findExtraKeys(
   }
 }
 
-/** Where a nonce ends whose length is one byte; undefined for others. */
+/** End of a nonce whose length is one byte; undefined for others. */
 function nonceEnd(bytes: Uint8Array, at: number): number | undefined {
   const length = bytes[at + 1];
   return length === undefined || length >= 0x80 ? undefined : at + 2 + length;
@@ -142,7 +142,10 @@ const order: readonly ExtraField["type"][] = [
   "padding",
 ];
 
-/** Bytes of the fields, kinds in the order wallets must keep. Throws `RangeError` for fields that are too long. */
+/**
+ * Serializes the fields, with their kinds in the order that wallets must keep. Throws `RangeError` for fields that are
+ * too long.
+ */
 export function writeExtra(fields: readonly ExtraField[]): Uint8Array {
   const writer = new Writer(64);
   for (const type of order) {
@@ -155,7 +158,7 @@ function firstOf<K extends ExtraField["type"]>(fields: readonly ExtraField[], ty
   return fields.find((field): field is Extract<ExtraField, { type: K }> => field.type === type);
 }
 
-/** All transaction public keys (32 bytes each); wallets try every one, hardly ever there are two. */
+/** All transaction public keys (32 bytes each); wallets try every one, although there is rarely more than one. */
 export function txPublicKeys(fields: readonly ExtraField[]): Uint8Array[] {
   return fields.flatMap((field) => (field.type === "publicKey" ? [field.key] : []));
 }
@@ -183,17 +186,19 @@ function taggedNonce(fields: readonly ExtraField[], tag: number, length: number)
   return nonce?.length === length + 1 && nonce[0] === tag ? nonce.slice(1) : undefined;
 }
 
-/** Payment id (8 bytes) as it stands there: encrypted for the receiver. */
+/** Payment id (8 bytes) as it is stored: encrypted for the receiver. */
 export function encryptedPaymentId(fields: readonly ExtraField[]): Uint8Array | undefined {
   return taggedNonce(fields, ENCRYPTED_PAYMENT_ID_TAG, 8);
 }
 
-/** Payment id (32 bytes) of the old, readable kind. */
+/** Payment id (32 bytes) of the old, unencrypted kind. */
 export function longPaymentId(fields: readonly ExtraField[]): Uint8Array | undefined {
   return taggedNonce(fields, PAYMENT_ID_TAG, 32);
 }
 
-/** Nonce that carries a payment id: 8 bytes encrypted, or 32 bytes readable. Throws `RangeError` for other lengths. */
+/**
+ * Nonce that contains a payment id: 8 bytes encrypted, or 32 bytes unencrypted. Throws `RangeError` for other lengths.
+ */
 export function paymentIdNonce(paymentId: Uint8Array): ExtraField {
   if (paymentId.length !== 8 && paymentId.length !== 32)
     throw new RangeError("a payment id has 8 or 32 bytes");

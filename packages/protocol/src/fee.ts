@@ -4,13 +4,13 @@ import { minimumFullRewardWeight } from "./reward.ts";
 
 /** Fees are whole multiples of this many atomic units (8 decimals). Source: `get_fee_quantization_mask`. */
 export const FEE_QUANTIZATION_MASK = 10_000n;
-/** Weight (bytes) the fee formulas are scaled to. Source: cryptonote_config.h. */
+/** Weight (bytes) to which the fee formulas are scaled. Source: cryptonote_config.h. */
 const REFERENCE_WEIGHT = 3000n;
 /** Fee per kB (atomic units) before fees were dynamic. */
 const FIXED_FEE_PER_KB = 2_000_000_000n;
-/** Reward (atomic units) at which the per-kB fee was its base. */
+/** Reward (atomic units) at which the fee per kB had its base value. */
 const BASE_BLOCK_REWARD = 10_000_000_000_000n;
-/** What the original takes for the reward where it cannot be told. */
+/** The reward that the original assumes where it is unknown. */
 export const BLOCK_REWARD_OVERESTIMATE = 10_000_000_000_000n;
 const FULL_REWARD_ZONE = 300_000n;
 const ROUNDING_DIGITS = 2;
@@ -33,8 +33,8 @@ export type FeeParameters = {
 };
 
 /**
- * Smallest fee (atomic units) a node asks for, per byte of weight from hard fork 8, per kB before.
- * Source: blockchain.cpp `get_dynamic_base_fee`; "Monero dynamic block size and fees" (2021) for fork 15.
+ * Smallest fee (atomic units) that a node accepts, per byte of weight from hard fork 8, per kB before. Source:
+ * blockchain.cpp `get_dynamic_base_fee`; "Monero dynamic block size and fees" (2021) for fork 15.
  */
 export function dynamicBaseFee({ reward, medianWeight, version }: FeeParameters): bigint {
   if (version < ruleForks.dynamicFee) return FIXED_FEE_PER_KB;
@@ -60,8 +60,8 @@ export type Fee2021Parameters = {
 };
 
 /**
- * Fees per byte (atomic units) a wallet is told for the priorities slow, normal, fast and fastest.
- * Source: blockchain.cpp `get_dynamic_base_fee_estimate_2021_scaling`.
+ * Fees per byte (atomic units) that a wallet uses for the priorities slow, normal, fast and fastest. Source:
+ * blockchain.cpp `get_dynamic_base_fee_estimate_2021_scaling`.
  */
 export function dynamicFees2021(question: Fee2021Parameters): [bigint, bigint, bigint, bigint] {
   const shortTerm = BigInt(question.shortTermMedian);
@@ -77,7 +77,7 @@ export function dynamicFees2021(question: Fee2021Parameters): [bigint, bigint, b
   return [rounded(slow), rounded(normal), rounded(fast), rounded(fastest)];
 }
 
-/** Fee (atomic units) of so much weight (bytes), rounded up to the quantisation mask. */
+/** Fee (atomic units) of this weight (bytes), rounded up to the quantisation mask. */
 export function feeOfWeight(
   weight: number,
   feePerByte: bigint,
@@ -92,7 +92,7 @@ export function neededFee(question: { weight: number; baseFee: bigint; version: 
   return isFeePerByte(version) ? feeOfWeight(weight, baseFee) : BigInt(Math.ceil(weight / 1024)) * baseFee;
 }
 
-/** Whether a node accepts the fee: 2% less than needed will do. Source: blockchain.cpp `check_fee`. */
+/** Whether a node accepts the fee, which may be 2% less than needed. Source: blockchain.cpp `check_fee`. */
 export function isFeeEnough(fee: bigint, needed: bigint): boolean {
   return fee >= needed - needed / 50n;
 }

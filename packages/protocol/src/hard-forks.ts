@@ -38,7 +38,7 @@ export const ruleForks = {
   scaling2021: 15,
 } as const;
 
-/** Seconds between blocks that the difficulty aims at. Source: cryptonote_config.h `DIFFICULTY_TARGET_V1/V2`. */
+/** Target time between blocks, in seconds, of the difficulty. Source: cryptonote_config.h `DIFFICULTY_TARGET_V1/V2`. */
 export function secondsPerBlock(version: number): number {
   return version < 2 ? 60 : 120;
 }

@@ -12,7 +12,7 @@ import {
 import { NULL_HASH } from "./transaction-hash.ts";
 import { transactionWeight, weightWithProofs } from "./weight.ts";
 
-/** A transaction with what follows from its bytes as they are. */
+/** A transaction with the facts that follow from its bytes. */
 export type IdentifiedTransaction = {
   readonly transaction: Transaction;
   /** 32 bytes. */
@@ -21,22 +21,25 @@ export type IdentifiedTransaction = {
   readonly weight: number;
   /** Its bytes. */
   readonly blob: Uint8Array;
-  /** How many of its bytes stay when it is pruned. */
+  /** Number of its bytes that remain when it is pruned. */
   readonly prunedSize: number;
-  /** Hash (32 bytes) of the others; zero where there are none, and of version 1. */
+  /** Hash (32 bytes) of the other bytes; zero if there are none, and for version 1. */
   readonly prunableHash: Uint8Array;
 };
 
 export type ReadTransactionOptions = {
-  /** False: signatures and range proofs are hashed, but not read, as if it were pruned. By default they are. */
+  /**
+   * If false, signatures and range proofs are hashed, but not parsed, as if the transaction were pruned. By default
+   * they are parsed.
+   */
   readonly withProofs?: boolean;
-  /** True: what is read refers to the bytes given, which must stay as they are; by default to a copy. */
+  /** If true, the result refers to the bytes passed, which must not change; by default to a copy. */
   readonly inPlace?: boolean;
 };
 
 /**
- * A transaction of exactly these bytes, its id by the bytes themselves: each part has one spelling
- * only, so nothing need be written again. Throws `BadBytes`; for what is not read only where its size counts.
+ * Parses a transaction of exactly these bytes, and computes its id from the bytes: each part has only one encoding, so
+ * nothing need be serialized again. Throws `BadBytes`; of the parts that are not parsed only the size is checked.
  */
 export function readIdentifiedTransaction(
   blob: Uint8Array,

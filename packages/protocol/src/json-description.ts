@@ -5,15 +5,16 @@ import { ringCtTypes } from "./ringct.ts";
 import type { Transaction, TxInput, TxTarget } from "./transaction.ts";
 
 /**
- * Transactions and blocks as the JSON text of RPC answers (`as_json`, `json`), to the last space. It is made for
- * people: byte strings are hexadecimal or lists of numbers, and some lists break before their end, others don't.
- * Source: serialization/json_archive.h; the serializers in cryptonote_basic.h and rctTypes.h.
+ * Transactions and blocks as the JSON text of RPC answers (`as_json`, `json`), equal to the original's in every space.
+ * The format is meant for people: byte strings are hexadecimal or lists of numbers, and some lists have a line break
+ * before their end, others don't. Source: serialization/json_archive.h; the serializers in cryptonote_basic.h and
+ * rctTypes.h.
  */
 type Node = string | ObjectNode | ListNode | NumbersNode;
 type ObjectNode = { readonly fields: readonly (readonly [name: string, value: Node])[] };
-/** A list written after its count; others are of a length known before. */
+/** A list serialized with its count; others have a length known beforehand. */
 type ListNode = { readonly items: readonly Node[]; readonly isCounted: boolean };
-/** A list of numbers whose text is made already: most of the elements of a transaction are such. */
+/** A list of numbers whose text exists already: most elements of a transaction are in such lists. */
 type NumbersNode = { readonly numbers: string; readonly count: number };
 
 const object = (...fields: ObjectNode["fields"]): ObjectNode => ({ fields });
@@ -21,7 +22,7 @@ const counted = (items: readonly Node[]): ListNode => ({ items, isCounted: true 
 const known = (items: readonly Node[]): ListNode => ({ items, isCounted: false });
 const hex = (bytes: Uint8Array): string => `"${toHex(bytes)}"`;
 const hexes = (values: readonly Uint8Array[]): string[] => values.map(hex);
-/** Of every byte. */
+/** The text of every byte. */
 const byteTexts = Array.from({ length: 256 }, (_, byte) => String(byte));
 
 function numbers(bytes: Uint8Array): NumbersNode {
@@ -30,7 +31,10 @@ function numbers(bytes: Uint8Array): NumbersNode {
   return { numbers: text, count: bytes.length };
 }
 
-/** Text of a node; `lastCount` is that of the list begun last, which decides whether a list breaks before its end. */
+/**
+ * Formats a node; `lastCount` is that of the list begun last, which decides whether a list has a line break before its
+ * end.
+ */
 class Printer {
   #text = "";
   #lastCount = 0;
@@ -79,7 +83,7 @@ class Printer {
   }
 }
 
-/** Deeper than any transaction is. */
+/** Deeper than any transaction. */
 const MAX_DEPTH = 16;
 const newLines = Array.from({ length: MAX_DEPTH }, (_, depth) => `\n${"  ".repeat(depth)}`);
 
@@ -241,7 +245,7 @@ function prunableFields(ringct: RingCt): ObjectNode["fields"] {
   return [["rctsig_prunable", node]];
 }
 
-/** Version 1: the signatures of an input run together in one text; an input without has none. */
+/** Version 1: the signatures of an input are joined in one text; an input without a ring has none. */
 function signaturesField(signatures: readonly (readonly Uint8Array[])[]): [string, Node] {
   return [
     "signatures",
@@ -258,12 +262,12 @@ function transactionNode(tx: Transaction): Node {
   return object(...prefixFields(tx), ["rct_signatures", baseNode(ringct)], ...prunableFields(ringct));
 }
 
-/** JSON text of a transaction, whole or pruned, as RPC answers give it in `as_json`. */
+/** JSON text of a transaction, whole or pruned, as `as_json` in RPC answers. */
 export function describeTransaction(tx: Transaction): string {
   return new Printer().print(transactionNode(tx));
 }
 
-/** JSON text of a block, as RPC answers give it in `json`. */
+/** JSON text of a block, as `json` in RPC answers. */
 export function describeBlock({ header, minerTransaction, transactionHashes }: Block): string {
   return new Printer().print(
     object(

@@ -2,21 +2,21 @@ import { fromHex } from "./bytes.ts";
 
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
 
-/** From `height` on, blocks follow the rules of `version`; `time` (seconds since 1970) is when that was decided. */
+/** From `height` on, blocks follow the rules of `version`; `time` (seconds since 1970) is when the fork was decided. */
 export type HardFork = { readonly version: number; readonly height: number; readonly time: number };
 
 export type Network = {
   readonly name: NetworkName;
-  /** The name the original's RPC has for it. */
+  /** The network's name in the original's RPC. */
   readonly rpcName: "mainnet" | "stagenet" | "testnet" | "fakechain";
-  /** Number in the first bytes of an address, by kind of address. */
+  /** The number at the start of an address, by kind of address. */
   readonly addressPrefixes: {
     readonly standard: number;
     readonly integrated: number;
     readonly subaddress: number;
   };
   readonly ports: { readonly p2p: number; readonly rpc: number; readonly zmq: number };
-  /** 16 bytes that peers of one network tell each other. */
+  /** 16 bytes that identify the network between peers. */
   readonly peerNetworkId: Uint8Array;
   /** The only transaction of block 0, and the nonce of that block (version 1.0, time 0). */
   readonly genesis: { readonly transaction: Uint8Array; readonly nonce: number };

@@ -1,4 +1,7 @@
-/** Which blocks a pruned node keeps whole: a cycle of stripes, of which each such node keeps one, and the newest blocks. */
+/**
+ * Which blocks a pruned node keeps whole: the chain is divided into a cycle of stripes, of which each such node keeps
+ * one, besides the newest blocks.
+ */
 
 /** Blocks of one stripe. Source: cryptonote_config.h `CRYPTONOTE_PRUNING_STRIPE_SIZE`. */
 export const PRUNING_STRIPE_BLOCKS = 4096;
@@ -22,23 +25,23 @@ export function pruningSeed(stripe: number, logStripes: number = PRUNING_LOG_STR
   return logStripes * 2 ** LOG_STRIPES_SHIFT + stripe - 1;
 }
 
-/** The stripe a seed stands for, counted from 1; 0 for the seed 0, of a node that prunes nothing. */
+/** The stripe of a seed, counted from 1; 0 for the seed 0, of a node that is not pruned. */
 export function stripeOfSeed(seed: number): number {
   return seed === 0 ? 0 : 1 + (seed & STRIPE_MASK);
 }
 
-/** The power of two that a seed divides the chain by. */
+/** The binary logarithm of the number of stripes of a seed. */
 export function logStripesOfSeed(seed: number): number {
   return (seed >>> LOG_STRIPES_SHIFT) & LOG_STRIPES_MASK;
 }
 
-/** Whether a seed is one that nodes accept of each other: 0, or a stripe of the usual number of stripes. */
+/** Whether nodes accept a seed from each other: 0, or a stripe of the usual number of stripes. */
 export function isPruningSeed(seed: number): boolean {
   if (seed === 0) return true;
   return logStripesOfSeed(seed) === PRUNING_LOG_STRIPES && stripeOfSeed(seed) <= 2 ** PRUNING_LOG_STRIPES;
 }
 
-/** The stripe of a block, counted from 1; 0 for a block so new that all keep it. `chainHeight` counts blocks. */
+/** The stripe of a block, counted from 1; 0 for a block so new that all nodes keep it. `chainHeight` counts blocks. */
 export function stripeOfBlock(height: number, chainHeight: number, logStripes = PRUNING_LOG_STRIPES): number {
   if (height + PRUNING_TIP_BLOCKS >= chainHeight) return 0;
   return (Math.floor(height / PRUNING_STRIPE_BLOCKS) % 2 ** logStripes) + 1;
@@ -62,7 +65,7 @@ export function nextWholeBlock(height: number, chainHeight: number, seed: number
   return Math.min(next, chainHeight - PRUNING_TIP_BLOCKS);
 }
 
-/** Height of the first block from `height` on that a node with this seed has pruned; `chainHeight` where there is none. */
+/** Height of the first block from `height` on that a node with this seed has pruned; `chainHeight` if there is none. */
 export function nextPrunedBlock(height: number, chainHeight: number, seed: number): number {
   if (seed === 0 || height + PRUNING_TIP_BLOCKS >= chainHeight) return chainHeight;
   const stripe = stripeOfSeed(seed);

@@ -1,7 +1,9 @@
 import { MAX_AMOUNT } from "./amount.ts";
 import { secondsPerBlock } from "./hard-forks.ts";
 
-/** Atomic units per minute that never end ("tail"). Source: cryptonote_config.h `FINAL_SUBSIDY_PER_MINUTE`. */
+/**
+ * Atomic units per minute that are emitted for ever ("tail"). Source: cryptonote_config.h `FINAL_SUBSIDY_PER_MINUTE`.
+ */
 const TAIL_PER_MINUTE = 300_000_000_000n;
 
 /** Weight (bytes) up to which a block of this version is never penalised. Source: `get_min_block_weight`. */
@@ -10,7 +12,9 @@ export function minimumFullRewardWeight(version: number): number {
   return version < 5 ? 60_000 : 300_000;
 }
 
-/** New coins (atomic units) of a block within its weight, fees apart; `alreadyGenerated` are all coins before it. */
+/**
+ * New coins (atomic units) of a block without penalty, and without fees; `alreadyGenerated` are all coins before it.
+ */
 export function baseReward({
   alreadyGenerated,
   version,

@@ -16,23 +16,23 @@ import {
 } from "./codec/wire.ts";
 
 /**
- * The RingCT part of a version 2 transaction. How many of everything there are follows from the prefix.
- * Source: ringct/rctTypes.h `serialize_rctsig_base`, `serialize_rctsig_prunable`.
+ * The counts that determine the RingCT part of a version 2 transaction; they follow from its prefix. Source:
+ * ringct/rctTypes.h `serialize_rctsig_base`, `serialize_rctsig_prunable`.
  */
 export type RingCtShape = {
   readonly inputs: number;
   readonly outputs: number;
-  /** Members of the first input's ring; all rings are of this size. */
+  /** Size of the first input's ring; all rings have this size. */
   readonly ringSize: number;
 };
 
 /** RingCT types by number, as on the wire. */
 export const ringCtTypes = {
-  /** No amounts hidden: miner transactions. */
+  /** No hidden amounts: miner transactions. */
   none: 0,
   /** One MLSAG over all inputs, Borromean range proofs. */
   full: 1,
-  /** One MLSAG an input, Borromean range proofs. */
+  /** One MLSAG per input, Borromean range proofs. */
   simple: 2,
   bulletproof: 3,
   /** As `bulletproof`, amounts in 8 bytes. */
@@ -96,12 +96,18 @@ const clsag = (ringSize: number) =>
   struct().field("s", times(ringSize, bytes32)).field("c1", bytes32).field("D", bytes32);
 export type Clsag = TypeOf<ReturnType<typeof clsag>>;
 
-/** Amount and mask, hidden from all but the receiver: `mask` (32 bytes) and `amount` of 32 bytes, or of 8 bytes alone. */
+/**
+ * Amount and mask, encrypted for the receiver: `mask` (32 bytes) and `amount` of 32 bytes, or only an amount of 8
+ * bytes.
+ */
 export type EcdhInfo = { mask: Uint8Array; amount: Uint8Array } | { amount: Uint8Array };
 const ecdhInfoLong = struct().field("mask", bytes32).field("amount", bytes32) as Codec<EcdhInfo>;
 const ecdhInfoShort = struct().field("amount", bytes(8)) as Codec<EcdhInfo>;
 
-/** How many amounts proofs with these numbers of L can hold; 0 when one of them is impossible. At most 16 a proof. */
+/**
+ * Number of amounts that proofs with these numbers of L can cover; 0 when one of them is impossible. At most 16 per
+ * proof.
+ */
 export function maxAmountsOfProofs(proofs: readonly Halves[]): number {
   let total = 0;
   for (const { L } of proofs) {
@@ -168,7 +174,7 @@ const prunable = (shape: RingCtShape, type: number) => {
     .field("mgs", hasClsags ? absent<Mlsag>() : mlsags(shape, type));
 };
 
-/** Proofs and signatures: the part a pruned node forgets. Kinds of other types are empty lists. */
+/** Proofs and signatures: the part that a pruned node removes. Kinds of other types are empty lists. */
 export type RingCtPrunable = TypeOf<ReturnType<typeof prunable>>;
 
 export type ConfidentialType = 1 | 2 | 3 | 4 | 5 | 6;
@@ -198,17 +204,17 @@ export function ringCtBase(shape: RingCtShape): Codec<RingCt> {
   };
 }
 
-/** From type 3 the pseudo outputs stand at the end of the prunable part. */
+/** From type 3 the pseudo outputs are at the end of the prunable part. */
 function pseudoOutsAtEnd({ inputs }: RingCtShape, type: ConfidentialType): Codec<Uint8Array[]> {
   return type >= ringCtTypes.bulletproof ? times(inputs, bytes32) : absent();
 }
 
-/** The Bulletproofs (of either kind) at the start of a prunable part of type 3 or later; of earlier types none. */
+/** The Bulletproofs (of either kind) at the start of a prunable part of type 3 or later; none for earlier types. */
 export function readBulletproofs(reader: Reader, shape: RingCtShape, type: number): Halves[] {
   return [...bulletproofsOf(shape, type).read(reader), ...bulletproofsPlusOf(shape, type).read(reader)];
 }
 
-/** Adds the prunable part to what `ringCtBase` read. Throws `BadBytes`. */
+/** Adds the prunable part to the result of `ringCtBase`. Throws `BadBytes`. */
 export function readPrunable(reader: Reader, shape: RingCtShape, ringct: RingCt): RingCt {
   if (ringct.type === ringCtTypes.none) return ringct;
   if (shape.ringSize === 0) throw reader.bad("first ring is empty");
@@ -229,7 +235,7 @@ export function writePrunable(writer: Writer, shape: RingCtShape, ringct: RingCt
   pseudoOutsAtEnd(shape, ringct.type).write(writer, ringct.pseudoOuts);
 }
 
-/** The RingCT part, whole or without what can be pruned. */
+/** The RingCT part, with or without its prunable part. */
 export function ringCt(shape: RingCtShape, isPruned: boolean): Codec<RingCt> {
   const first = ringCtBase(shape);
   if (isPruned) return first;

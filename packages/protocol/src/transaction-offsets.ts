@@ -1,22 +1,25 @@
-/** Where the keys of a transaction stand in its bytes: what a scan of very many reads of each, without making values of it. */
+/**
+ * The offsets of a transaction's keys in its bytes: a scan of very many transactions reads only these, without creating
+ * values.
+ */
 import type { Reader } from "./codec/bytes-io.ts";
 import { findExtraKeys } from "./extra.ts";
 
-/** In the place of an offset: the output is of a kind without a one-time key. */
+/** Used instead of an offset: the output has a kind without a one-time key. */
 export const NO_KEY = -1;
-/** In the place of a view tag, above any byte: the output has none. */
+/** Used instead of a view tag, above any byte: the output has none. */
 export const NO_VIEW_TAG = 256;
 
 /** Tags of `txInput` and `txTarget`. Source: cryptonote_basic/cryptonote_basic.h. */
 const inputTags = { script: 0x00, scriptHash: 0x01, key: 0x02, generation: 0xff };
 const targetTags = { script: 0x00, scriptHash: 0x01, key: 0x02, taggedKey: 0x03 };
 
-/** Filled anew for each transaction, so that reading many of them makes no garbage. */
+/** Filled again for each transaction, so that reading many of them creates no garbage. */
 export class TransactionOffsets {
   version = 0;
-  /** Height that a miner's input claims, in blocks; undefined in all other transactions. */
+  /** Height in a miner's input, in blocks; undefined for all other transactions. */
   minerHeight: number | undefined;
-  /** Public output amounts added up, in atomic units; hidden ones count as 0. */
+  /** Sum of the public output amounts, in atomic units; hidden ones count as 0. */
   amountOut = 0n;
   /** Offset of the key image (32 bytes) of each input that spends an output. */
   readonly keyImages: number[] = [];
@@ -30,8 +33,8 @@ export class TransactionOffsets {
   readonly additionalKeys: number[] = [];
 
   /**
-   * Goes over the prefix of a transaction and finds what stands where, in the bytes of the reader. What follows the
-   * prefix is not read. Throws `BadBytes` for every prefix that `readTransaction` refuses.
+   * Reads over the prefix of a transaction and finds the offsets, in the bytes of the reader. What follows the prefix
+   * is not read. Throws `BadBytes` for every prefix that `readTransaction` refuses.
    */
   find(reader: Reader): void {
     this.#clear();
@@ -79,7 +82,7 @@ export class TransactionOffsets {
 
   #findOutputs(reader: Reader): void {
     for (let left = readCount(reader); left > 0; left--) {
-      // Hidden amounts are a zero byte; no number is made of these.
+      // Hidden amounts are a zero byte, which need not be parsed.
       if (reader.bytes[reader.position] === 0) reader.skip(1);
       else this.amountOut += reader.readVarint64();
       const tag = reader.readByte();
@@ -98,7 +101,7 @@ export class TransactionOffsets {
   }
 }
 
-/** A number of elements, each of a byte at least. */
+/** Reads a number of elements, each of which has at least one byte. */
 function readCount(reader: Reader): number {
   const count = reader.readVarint();
   if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);

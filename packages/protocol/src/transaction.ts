@@ -19,7 +19,9 @@ import {
 import type { RingCt, RingCtShape } from "./ringct.ts";
 import { maxAmountsOfProofs, noRingCt, ringCt, ringCtTypes } from "./ringct.ts";
 
-/** Source: cryptonote_basic/cryptonote_basic.h. The script kinds were never valid in a chain, but they parse. */
+/**
+ * Source: cryptonote_basic/cryptonote_basic.h. The script kinds were never valid in a chain, but they can be parsed.
+ */
 const scriptOutput = struct().field("keys", list(bytes32)).field("script", byteString);
 
 const txInput = union({
@@ -34,13 +36,13 @@ const txInput = union({
       .field("script", scriptOutput)
       .field("sigset", byteString),
   ],
-  /** Spends one of the outputs its ring names; `keyOffsets` are global indices, each relative to the one before. */
+  /** Spends one of the outputs of its ring; `keyOffsets` are global indices, each relative to the one before. */
   key: [
     0x02,
     struct().field("amount", varint64).field("keyOffsets", list(varint64)).field("keyImage", bytes32),
   ],
 });
-/** Where a transaction's coins come from. `amount` in atomic units, 0 when hidden by RingCT. */
+/** The source of a transaction's coins. `amount` in atomic units, 0 when hidden by RingCT. */
 export type TxInput = TypeOf<typeof txInput>;
 export type KeyInput = Extract<TxInput, { type: "key" }>;
 
@@ -55,7 +57,7 @@ const txTarget = union({
 export type TxTarget = TypeOf<typeof txTarget>;
 
 const txOutput = struct().field("amount", varint64).field("target", txTarget);
-/** Where coins go. `amount` in atomic units, 0 when hidden by RingCT. */
+/** The destination of coins. `amount` in atomic units, 0 when hidden by RingCT. */
 export type TxOutput = TypeOf<typeof txOutput>;
 
 export const transactionPrefix = struct()
@@ -84,12 +86,12 @@ export function ringSignatures(inputs: readonly TxInput[]): Codec<Uint8Array[][]
   };
 }
 
-/** The inputs that spend outputs: all of a transaction's but those of a miner's. */
+/** The inputs that spend outputs: all inputs of a transaction, but none of a miner's. */
 export function keyInputs({ inputs }: Pick<TransactionPrefix, "inputs">): KeyInput[] {
   return inputs.filter((input) => input.type === "key");
 }
 
-/** Key images (32 bytes each) a transaction spends, in the order of its inputs. */
+/** Key images (32 bytes each) that a transaction spends, in the order of its inputs. */
 export function keyImagesOf(prefix: Pick<TransactionPrefix, "inputs">): Uint8Array[] {
   return keyInputs(prefix).map(({ keyImage }) => keyImage);
 }
@@ -101,14 +103,14 @@ export function ringCtShape({ inputs, outputs }: TransactionPrefix): RingCtShape
   return { inputs: inputs.length, outputs: outputs.length, ringSize };
 }
 
-/** Version 2 without inputs parses in the original but can have no hash there, so it is refused here. */
+/** Version 2 without inputs is parsed by the original but has no hash there, so it is refused here. */
 const prefixWithInputs = refine(
   transactionPrefix,
   ({ version, inputs }) => version === 1 || inputs.length > 0,
   "no inputs",
 );
 
-/** 0.18.5.3 reads a generation input only where it is the only one. Others can be written, for tests of the rules. */
+/** 0.18.5.3 reads a generation input only if it is the only input. Others can be written, for tests of the rules. */
 export const hashablePrefix: Codec<TransactionPrefix> = {
   read: (reader) => {
     const prefix = prefixWithInputs.read(reader);
@@ -131,7 +133,7 @@ function transactionCodec(isPruned: boolean) {
     );
 }
 
-/** Bytes of a transaction, as inside a block. */
+/** The codec of a transaction inside a block. */
 export const transaction = transactionCodec(false);
 /** The same without signatures and proofs. */
 export const prunedTransaction = transactionCodec(true);
@@ -148,7 +150,10 @@ export function outputKey({ target }: TxOutput): Uint8Array | undefined {
   return target.type === "key" || target.type === "taggedKey" ? target.key : undefined;
 }
 
-/** What a reader of single transactions refuses beyond the format. Source: `expand_transaction_1`. */
+/**
+ * Whether a transaction passes a check that the original makes on single transactions, beyond the format. Source:
+ * `expand_transaction_1`.
+ */
 export function isExpandable(tx: Transaction, isPruned: boolean): boolean {
   const { prefix, ringct } = tx;
   if (ringct === undefined || ringct.type === ringCtTypes.none || isMinerTransaction(tx)) return true;
@@ -159,7 +164,10 @@ export function isExpandable(tx: Transaction, isPruned: boolean): boolean {
   return proofs.length === 1 && maxAmountsOfProofs(proofs) >= prefix.outputs.length;
 }
 
-/** A transaction of exactly these bytes (a copy is kept); `pruned`: without signatures and proofs. Throws `BadBytes`. */
+/**
+ * Parses a transaction of exactly these bytes (a copy is kept); `pruned`: without signatures and proofs. Throws
+ * `BadBytes`.
+ */
 export function readTransaction(blob: Uint8Array, options: { readonly pruned?: boolean } = {}): Transaction {
   const isPruned = options.pruned ?? false;
   const codec = isPruned ? prunedTransaction : transaction;
@@ -169,22 +177,25 @@ export function readTransaction(blob: Uint8Array, options: { readonly pruned?: b
   );
 }
 
-/** The prefix at the start of a transaction's bytes, whatever follows. Throws `BadBytes`. */
+/** Parses the prefix at the start of a transaction's bytes; the rest is not read. Throws `BadBytes`. */
 export function readTransactionPrefix(blob: Uint8Array): TransactionPrefix {
   return transactionPrefix.read(new Reader(new Uint8Array(blob)));
 }
 
-/** Bytes of a whole transaction; throws `RangeError` when it has been pruned. */
+/** Serializes a whole transaction; throws `RangeError` when it has been pruned. */
 export function writeTransaction(tx: Transaction): Uint8Array {
   return encode(transaction, tx);
 }
 
-/** Bytes of a transaction without signatures and proofs. */
+/** Serializes a transaction without signatures and proofs. */
 export function writePrunedTransaction(tx: Transaction): Uint8Array {
   return encode(prunedTransaction, tx);
 }
 
-/** Global output indices of a ring, from offsets each relative to the one before (modulo 2^64, as the original adds). */
+/**
+ * Global output indices of a ring, from offsets that are each relative to the one before (modulo 2^64, as the original
+ * adds).
+ */
 export function absoluteOffsets(relative: readonly bigint[]): bigint[] {
   let sum = 0n;
   return relative.map((offset) => {
@@ -193,7 +204,7 @@ export function absoluteOffsets(relative: readonly bigint[]): bigint[] {
   });
 }
 
-/** Offsets each relative to the one before, of global output indices in any order. */
+/** Offsets that are each relative to the one before, from global output indices in any order. */
 export function relativeOffsets(absolute: readonly bigint[]): bigint[] {
   const sorted = [...absolute].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return sorted.map((index, i) => (i === 0 ? index : index - sorted[i - 1]!));

@@ -12,7 +12,7 @@ function proofSize(isPlus: boolean, rounds: number): number {
   return 32 * ((isPlus ? 6 : 9) + 2 * rounds);
 }
 
-/** Half rounds up: L and R of 64-bit proofs of `paddedOutputs` (a power of two) amounts. */
+/** Number of rounds (an L and an R each) of a proof of 64 bits for each of `paddedOutputs` (a power of two) amounts. */
 function roundsOf(paddedOutputs: number): number {
   return 6 + Math.log2(paddedOutputs);
 }
@@ -59,7 +59,10 @@ export function transactionWeight(tx: Transaction, blobSize: number = transactio
   return weightWithProofs(tx, blobSize, [...bulletproofs, ...bulletproofsPlus]);
 }
 
-/** The same of a transaction of so many bytes with these Bulletproofs, whether or not they are in `tx`. Throws `BadBytes`. */
+/**
+ * The weight of a transaction of this many bytes with these Bulletproofs, whether or not they are in `tx`. Throws
+ * `BadBytes`.
+ */
 export function weightWithProofs(
   { prefix, ringct }: Transaction,
   blobSize: number,
@@ -77,7 +80,7 @@ function nextPowerOfTwo(count: number): number {
 }
 
 /**
- * Weight in bytes of the whole, of a pruned transaction of RingCT type 4 or later. Throws `RangeError` for others.
+ * Weight in bytes that a pruned transaction of RingCT type 4 or later has as a whole. Throws `RangeError` for others.
  * Source: cryptonote_format_utils.cpp `get_pruned_transaction_weight`.
  */
 export function prunedTransactionWeight(tx: Transaction): number {
@@ -96,12 +99,12 @@ export function prunedTransactionWeight(tx: Transaction): number {
   return size + checkedClawback(prefix.outputs.length, padded, isPlus);
 }
 
-/** What a transaction not yet built will look like. `extraSize` in bytes. */
+/** The counts of a transaction that is not built yet. `extraSize` in bytes. */
 export type TransactionShape = { inputs: number; outputs: number; ringSize: number; extraSize: number };
 
 /**
- * Bytes a Bulletproof+/CLSAG transaction with view tags will have, guessed before it is built; wallets take their
- * fee from the weight below. Source: wallet2.cpp `estimate_rct_tx_size`.
+ * Estimates the bytes of a Bulletproof+/CLSAG transaction with view tags before it is built; wallets compute their fee
+ * from the weight below. Source: wallet2.cpp `estimate_rct_tx_size`.
  */
 export function estimateTransactionSize({ inputs, outputs, ringSize, extraSize }: TransactionShape): number {
   const inputBytes = 1 + 6 + 2 * ringSize + 32;
@@ -113,7 +116,7 @@ export function estimateTransactionSize({ inputs, outputs, ringSize, extraSize }
   return prefix + rangeProof + signatures + ringCtBase;
 }
 
-/** Weight (bytes) such a transaction will have. Source: wallet2.cpp `estimate_tx_weight`. */
+/** Estimates the weight (bytes) of such a transaction. Source: wallet2.cpp `estimate_tx_weight`. */
 export function estimateTransactionWeight(shape: TransactionShape): number {
   const { outputs } = shape;
   const added = outputs > 2 ? clawback(nextPowerOfTwo(outputs), true) : 0;

@@ -1,22 +1,22 @@
 import { BadBytes } from "./bytes-io.ts";
 
 /**
- * Base 58 in blocks: 8 bytes become 11 letters, so that length tells length. Not Bitcoin's.
- * Source: common/base58.cpp.
+ * Base 58 in blocks: 8 bytes become 11 letters, so that the length of a text determines that of its bytes. It differs
+ * from Bitcoin's. Source: common/base58.cpp.
  */
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const ascii = new TextDecoder("latin1");
 const letterCodes = Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0));
-/** By character code; -1 for what is no letter. */
+/** Digit by character code; -1 for other characters. */
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
 const BLOCK_BYTES = 8;
 const BLOCK_LETTERS = 11;
-/** Letters of a block, by its bytes. */
+/** Number of letters of a block, by its number of bytes. */
 const lettersOfBytes = [0, 2, 3, 5, 6, 7, 9, 10, 11];
 
 /**
- * A block is worked on as two numbers, its last letters and those before them: proofs of funds run to hundreds of
- * thousands of letters.
+ * A block is computed as two numbers, its last letters and those before them, for speed: reserve proofs may have
+ * hundreds of thousands of letters.
  */
 const LOW_LETTERS = 5;
 const LOW_RANGE = 58 ** LOW_LETTERS;
@@ -72,13 +72,13 @@ function numberOf(text: string, from: number, to: number): number {
   return value;
 }
 
-/** Writes the bytes that the letters from `from` to `to` stand for, so that they end before `end`. */
+/** Writes the bytes that the letters from `from` to `to` encode, so that they end before `end`. */
 function takeBlock(bytes: Uint8Array, end: number, text: string, from: number, to: number): void {
   const size = lettersOfBytes.indexOf(to - from);
   const split = Math.max(from, to - LOW_LETTERS);
   let high = numberOf(text, from, split);
   let low = numberOf(text, split, to);
-  // Both lose a byte at a time: what is left of the high part, times the range, is never needed whole.
+  // Both numbers lose a byte at a time, so the rest of the high part, times the range, is never needed completely.
   for (let at = end - 1; at >= end - size; at--) {
     const rest = high % 256;
     const sum = rest * LOW_RANGE + low;
@@ -89,7 +89,7 @@ function takeBlock(bytes: Uint8Array, end: number, text: string, from: number, t
   if (high !== 0 || low !== 0) throw new BadBytes("base 58 block too large");
 }
 
-/** Base 58 text of bytes. */
+/** Encodes bytes as base 58 text. */
 export function encodeBase58(bytes: Uint8Array): string {
   const blocks = Math.floor(bytes.length / BLOCK_BYTES);
   const codes = new Uint8Array(BLOCK_LETTERS * blocks + lettersOfBytes[bytes.length % BLOCK_BYTES]!);
@@ -98,7 +98,7 @@ export function encodeBase58(bytes: Uint8Array): string {
   return ascii.decode(codes);
 }
 
-/** Bytes of base 58 text; throws `BadBytes`. */
+/** Decodes base 58 text to bytes; throws `BadBytes`. */
 export function decodeBase58(text: string): Uint8Array {
   const rest = lettersOfBytes.indexOf(text.length % BLOCK_LETTERS);
   if (rest < 0) throw new BadBytes("no base 58 text has this length");

@@ -1,7 +1,7 @@
-/** Bytes that are not what they should be: short, trailing, non-canonical or impossible. */
+/** The bytes are not valid: too short, too long, not canonical or impossible. */
 export class BadBytes extends Error {
   override name = "BadBytes";
-  /** Offset in bytes where reading stopped, where known. */
+  /** Offset in bytes where reading stopped, if known. */
   readonly at: number | undefined;
 
   constructor(reason: string, at?: number) {
@@ -26,7 +26,7 @@ export class Reader {
     return this.bytes.length - this.position;
   }
 
-  /** The refusal to throw: where reading is, and why. */
+  /** Creates the error to throw, with the position and the reason. */
   bad(reason: string): BadBytes {
     return new BadBytes(reason, this.position);
   }
@@ -36,7 +36,7 @@ export class Reader {
     return this.bytes[this.position++]!;
   }
 
-  /** Goes past the next `length` bytes; gives where they begin. */
+  /** Skips the next `length` bytes; returns the offset where they begin. */
   skip(length: number): number {
     const from = this.position;
     if (length > this.bytes.length - from) throw this.bad("bytes end too early");
@@ -51,15 +51,15 @@ export class Reader {
   }
 
   /**
-   * Unsigned varint, 7 bits a byte, lowest first; at most 64 bits and no superfluous zero byte.
-   * Source: common/varint.h. Where the bytes end inside a varint the original takes what is there; we refuse.
+   * Reads an unsigned varint, 7 bits per byte, lowest first; at most 64 bits and no superfluous zero byte. Source:
+   * common/varint.h. If the bytes end inside a varint, the original accepts what is there; we refuse it.
    */
   readVarint64(): bigint {
     const low = this.#readVarintLow();
     return low < 0 ? BigInt(-1 - low) + (BigInt(this.#readVarintHigh()) << 49n) : BigInt(low);
   }
 
-  /** As `readVarint64`, for values a number holds exactly. */
+  /** As `readVarint64`, for values that a number holds exactly. */
   readVarint(): number {
     const low = this.#readVarintLow();
     if (low >= 0) return low;
@@ -68,12 +68,12 @@ export class Reader {
     return value;
   }
 
-  /** Goes past a varint of 64 bits, with the same checks. */
+  /** Skips a varint of 64 bits, with the same checks. */
   skipVarint(): void {
     if (this.#readVarintLow() < 0) this.#readVarintHigh();
   }
 
-  /** The first seven bytes (49 bits); `-1 - value` says that more follow. */
+  /** Reads the first seven bytes (49 bits); a result of `-1 - value` means that more follow. */
   #readVarintLow(): number {
     const first = this.readByte();
     if (first < 0x80) return first;
@@ -101,10 +101,10 @@ export class Reader {
   }
 }
 
-/** Largest piece of memory a writer takes at once, unless one value is longer. */
+/** Size of the largest piece of memory that a writer allocates at once, unless one value is longer. */
 const MAX_PIECE = 1024 * 1024;
 
-/** From so many bytes on one copy less is worth two pieces more. */
+/** Values from this length on are not copied at once, although that makes two more pieces. */
 const LONG_VALUE = 16 * 1024;
 
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
@@ -113,14 +113,14 @@ function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
 
 /** Grows as it is written to. */
 export class Writer {
-  /** Pieces that are full, and how many bytes they hold. */
+  /** Pieces that are full, and the number of their bytes. */
   readonly #full: Uint8Array[] = [];
   #fullLength = 0;
   #bytes: Uint8Array;
   #view: DataView;
   #length = 0;
 
-  /** Begins with memory of this size, or with this memory, which is to be written by no other until `finish`. */
+  /** Begins with memory of this size, or with this memory, which nothing else may write to until `finish`. */
   constructor(begin: number | Uint8Array = 256) {
     this.#bytes = typeof begin === "number" ? new Uint8Array(begin) : begin;
     this.#view = viewOf(this.#bytes);
@@ -153,7 +153,7 @@ export class Writer {
     this.#bytes[this.#length++] = byte;
   }
 
-  /** Long values are copied at `finish` alone, and must not be changed before. */
+  /** Long values are copied only in `finish`, and must not be changed before. */
   writeBytes(bytes: Uint8Array): void {
     if (bytes.length >= LONG_VALUE) return void this.#refer(bytes);
     this.#reserve(bytes.length);
@@ -181,7 +181,7 @@ export class Writer {
     this.writeByte(rest);
   }
 
-  /** A copy of what was written. */
+  /** Returns a copy of what was written. */
   finish(): Uint8Array {
     if (this.#full.length === 0) return this.#bytes.slice(0, this.#length);
     const last = this.#bytes.subarray(0, this.#length);

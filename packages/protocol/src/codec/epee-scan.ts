@@ -1,12 +1,12 @@
 import { Reader } from "./bytes-io.ts";
 import { ARRAY_FLAG, ARRAY_TAG, integerShape, type PortableType, typeOfPortableTag } from "./epee.ts";
 
-/** What a reader takes altogether. */
+/** The limits of a reader for one storage. */
 export interface PortableLimits {
   readonly objects: number;
   readonly fields: number;
   readonly strings: number;
-  /** Booleans in arrays: other values of fixed size are not looked at one by one. */
+  /** Booleans in arrays: they are checked one by one, unlike other values of fixed size. */
   readonly booleans: number;
   /** Memory in bytes that the values read may take, as estimated; the bytes themselves are not copied. */
   readonly memoryBytes: number;
@@ -21,7 +21,7 @@ export const httpLimits: PortableLimits = {
   booleans: MAX_BOOLEANS,
   memoryBytes: Number.POSITIVE_INFINITY,
 };
-/** Source: levin_abstract_invoke2.h `default_levin_limits`; how much memory is declared by message. */
+/** Source: levin_abstract_invoke2.h `default_levin_limits`; each message declares its own memory. */
 export const peerLimits: PortableLimits = {
   objects: 8192,
   fields: 16_384,
@@ -31,20 +31,25 @@ export const peerLimits: PortableLimits = {
 };
 
 const MAX_STRING_BYTES = 2_000_000_000;
-/** Calls the original's reader nests at most; a value inside costs as many levels as there (numbers below). */
+/**
+ * Maximum nesting of calls in the original's reader; a nested value takes as many levels here as there (numbers below).
+ */
 const MAX_LEVEL = 99;
-/** Fewest bytes an array element takes. (The original wants two for a string, and refuses its own empty ones.) */
+/**
+ * Minimum length in bytes of an array element. (The original requires two for a string, and so refuses its own empty
+ * ones.)
+ */
 const minBytes = { double: 8, string: 1, bool: 1, object: 1 } as const;
 
-/** Bytes of each value of a type whose values need no look at them; undefined for the others. */
+/** Length in bytes of each value of a type whose values need not be checked; undefined for other types. */
 function fixedSize(type: PortableType): number | undefined {
   return type === "double" ? 8 : integerShape(type)?.bytes;
 }
 
-/** What comes before the content of a field: its type, where its content begins, and how many values it has. */
+/** What precedes the content of a field: its type, the offset of its content, and the number of its values. */
 export interface PortableHead {
   readonly type: PortableType;
-  /** Values of an array; undefined: a single value. */
+  /** Number of values of an array; undefined for a single value. */
   readonly count: number | undefined;
   readonly position: number;
   readonly level: number;
@@ -53,12 +58,12 @@ export interface PortableHead {
 type Countable = "objects" | "fields" | "strings" | "booleans";
 type Counts = Record<Countable, number>;
 
-/** Goes over portable storage and checks it, without building anything. Throws `BadBytes`. */
+/** Reads over portable storage and checks it, without building values. Throws `BadBytes`. */
 export class PortableScanner {
   readonly #reader: Reader;
   readonly #left: Counts | undefined;
 
-  /** Without `limits`: bytes that were checked before. */
+  /** Without `limits`, the bytes must have been checked before. */
   constructor(bytes: Uint8Array, position: number, limits?: Readonly<Counts>) {
     this.#reader = new Reader(bytes, position);
     this.#left = limits && { ...limits };
@@ -68,7 +73,7 @@ export class PortableScanner {
     return this.#reader.position;
   }
 
-  /** Goes to a position that was found before. */
+  /** Moves to a position that was found before. */
   moveTo(position: number): void {
     this.#reader.position = position;
   }

@@ -1,8 +1,8 @@
 import { Writer } from "./bytes-io.ts";
 
 /**
- * Portable storage: named, typed values in bytes, as peers and binary RPC paths exchange them.
- * Source: contrib/epee/include/storages/portable_storage_{base,from_bin,to_bin}.h.
+ * Portable storage: named, typed values in bytes, as peers and binary RPC paths exchange them. Source:
+ * contrib/epee/include/storages/portable_storage_{base,from_bin,to_bin}.h.
  */
 const integerTypes = {
   int64: { tag: 1, bytes: 8, signed: true },
@@ -38,10 +38,10 @@ export type PortableArray = {
 /** One value (`value`), or several of one type (`values`). */
 export type PortableEntry = PortableScalar | PortableArray;
 
-/** Bytes that every storage begins with: its signature and version. */
+/** The bytes at the start of every storage: its signature and version. */
 export const HEADER = new Uint8Array([0x01, 0x11, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01]);
 
-/** By tag: it is looked up for every field. */
+/** Types by tag: a type is looked up for every field. */
 const typeOfTag: PortableType[] = [];
 for (const [type, { tag }] of Object.entries(integerTypes)) typeOfTag[tag] = type as IntegerType;
 for (const [type, tag] of Object.entries(otherTags)) typeOfTag[tag] = type as keyof typeof otherTags;
@@ -51,7 +51,7 @@ export function typeOfPortableTag(tag: number): PortableType | undefined {
   return typeOfTag[tag];
 }
 
-/** Bytes of an integer type, and whether it is signed; undefined for the other types. */
+/** Number of bytes of an integer type, and whether it is signed; undefined for other types. */
 export function integerShape(
   type: PortableType,
 ): { readonly bytes: number; readonly signed: boolean } | undefined {
@@ -121,13 +121,13 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
   else for (const value of entry.values) writeValue(writer, { type: entry.type, value } as PortableScalar);
 }
 
-/** Bytes of objects that are written again and again. */
+/** Serialized objects that are written repeatedly. */
 const remembered = new WeakMap<PortableObject, Uint8Array>();
 
-/** Memory every writing begins in: no writing begins within another, and all of them end with a copy. */
+/** Memory at the start of every writing: only one writing runs at a time, and each ends with a copy. */
 const scratch = new Uint8Array(16 * 1024);
 
-/** Makes the bytes of an object once, for all the times it is written; it must not be changed afterwards. */
+/** Serializes an object once, for all the times it is written; it must not be changed afterwards. */
 export function rememberPortable(object: PortableObject): PortableObject {
   const writer = new Writer(scratch);
   writeObject(writer, object);
@@ -135,10 +135,10 @@ export function rememberPortable(object: PortableObject): PortableObject {
   return object;
 }
 
-/** Bytes of arrays of which there are no objects, by the list that stands for their values. */
+/** Serialized arrays without objects, by the list that represents their values. */
 const encodedValues = new WeakMap<readonly unknown[], Uint8Array>();
 
-/** An array of `count` objects whose bytes, one object's after another's, exist already; it can only be written. */
+/** An array of `count` objects whose joined bytes exist already; it can only be written. */
 export function encodedObjects(count: number, bytes: Uint8Array): PortableArray {
   const values: PortableObject[] = [];
   values.length = count;
@@ -146,7 +146,7 @@ export function encodedObjects(count: number, bytes: Uint8Array): PortableArray 
   return { type: "object", values };
 }
 
-/** An array of objects that is written as they come: of each one only its bytes are kept. */
+/** An array of objects that are serialized one by one: only the bytes of each are kept. */
 export class PortableObjects {
   readonly #writer = new Writer(scratch.length);
   #count = 0;
@@ -156,7 +156,7 @@ export class PortableObjects {
     this.#count++;
   }
 
-  /** All of them; it can only be written. */
+  /** The array of all objects; it can only be written. */
   finish(): PortableArray {
     return encodedObjects(this.#count, this.#writer.finish());
   }
@@ -183,11 +183,11 @@ function isSorted(object: PortableObject): boolean {
   return true;
 }
 
-/** Bytes of the names written; there are only those of declared records. */
+/** Number of names whose bytes are remembered; names come only from declared records. */
 const MAX_NAMES = 4096;
 const bytesOfNames = new Map<string, Uint8Array>();
 
-/** The length of a name and its characters. */
+/** The length of a name, followed by its characters. */
 function nameBytes(name: string): Uint8Array {
   const known = bytesOfNames.get(name);
   if (known !== undefined) return known;
@@ -198,7 +198,10 @@ function nameBytes(name: string): Uint8Array {
   return bytes;
 }
 
-/** Portable storage of the fields, sorted by name. Throws `RangeError` for values their type does not have. */
+/**
+ * Serializes fields as portable storage, sorted by name. Throws `RangeError` for values outside the range of their
+ * type.
+ */
 export function writePortable(object: PortableObject): Uint8Array {
   const writer = new Writer(scratch);
   writer.writeBytes(HEADER);

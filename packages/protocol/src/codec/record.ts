@@ -5,7 +5,7 @@ import { writePortable } from "./epee.ts";
 import type { PortableLimits } from "./epee-scan.ts";
 import { openPortable, PortableNames, type PortableValue } from "./epee-value.ts";
 
-/** Values as JSON text has them; 64-bit numbers are bigint. */
+/** Values of JSON text; 64-bit numbers are bigint. */
 export type JsonValue =
   | null
   | boolean
@@ -16,8 +16,8 @@ export type JsonValue =
   | { [name: string]: JsonValue };
 
 /**
- * A named value declared once, in portable storage and in JSON. Readers throw `BadBytes`, and build what is declared
- * straight from the bytes. An entry or JSON value of `undefined` is a field that is not there.
+ * A field declared once for portable storage and JSON. Readers throw `BadBytes`, and build the declared value directly
+ * from the bytes. An entry or JSON value of `undefined` means that the field is missing.
  */
 export interface Field<T> {
   toPortable(value: T): PortableEntry | undefined;
@@ -30,7 +30,7 @@ function wrongType(): BadBytes {
   return new BadBytes("a field of another type");
 }
 
-/** Whole number of an entry: every integer type is taken that holds the value, and booleans, as in the original. */
+/** Whole number of an entry: every integer type that holds the value is accepted, and booleans, as in the original. */
 function integerOf({ integer, boolean }: PortableValue): bigint {
   if (integer !== undefined) return integer;
   if (boolean === undefined) throw wrongType();
@@ -71,7 +71,7 @@ function exactNumber(value: bigint): number {
 const asNumber = { of: exactNumber, to: (value: number) => BigInt(value) };
 const asBigint = { of: (value: bigint) => value, to: (value: bigint) => value };
 
-/** Integer fields; those of 64 bits as bigint, the others as number. An absent one is 0. */
+/** Integer fields; those of 64 bits as bigint, the others as number. A missing one is 0. */
 export const u64: Field<bigint> = integer("uint64", asBigint);
 export const i64: Field<bigint> = integer("int64", asBigint);
 export const u32: Field<number> = integer("uint32", asNumber);
@@ -80,7 +80,7 @@ export const u8: Field<number> = integer("uint8", asNumber);
 /** 64 bits on the wire, a number here (below 2^53): heights, counts, times. */
 export const count64: Field<number> = integer("uint64", asNumber);
 
-/** True or false; absent is false. */
+/** True or false; if missing, false. */
 export const bool: Field<boolean> = {
   toPortable: (value) => ({ type: "bool", value }),
   fromPortable: (entry) => {
@@ -100,7 +100,7 @@ function stringOf({ bytes }: PortableValue): Uint8Array {
   return bytes;
 }
 
-/** Bytes of any number, a view of those read; hexadecimal in JSON. Absent is empty. */
+/** Bytes of any length, a view of the bytes read; hexadecimal in JSON. If missing, empty. */
 export const blob: Field<Uint8Array> = {
   toPortable: (value) => ({ type: "string", value }),
   fromPortable: (entry) => (entry === undefined ? new Uint8Array() : stringOf(entry)),
@@ -112,14 +112,14 @@ export const blob: Field<Uint8Array> = {
   },
 };
 
-/** The bytes of a string that are copied, or made text of. */
+/** The bytes of a string that will be copied or decoded; their memory is charged. */
 function charged(value: PortableValue): Uint8Array {
   const bytes = stringOf(value);
   value.charge(2 * bytes.length);
   return bytes;
 }
 
-/** Text; UTF-8 on the wire. Absent is empty. */
+/** Text; UTF-8 on the wire. If missing, empty. */
 export const text: Field<string> = {
   toPortable: (value) => ({ type: "string", value: new TextEncoder().encode(value) }),
   fromPortable: (entry) => (entry === undefined ? "" : new TextDecoder().decode(charged(entry))),
@@ -135,7 +135,7 @@ function ofLength(value: Uint8Array, length: number): Uint8Array {
   return value;
 }
 
-/** Exactly `length` bytes, copied: a hash, a key. Absent is all zero. */
+/** Exactly `length` bytes, copied: a hash, a key. If missing, all zero. */
 export function fixedBytes(length: number): Field<Uint8Array> {
   return {
     toPortable: (value) => ({ type: "string", value: ofLength(value, length) }),
@@ -146,10 +146,10 @@ export function fixedBytes(length: number): Field<Uint8Array> {
   };
 }
 
-/** Estimated memory of an array of bytes in a list, beside the bytes. */
+/** Estimated memory of a byte array in a list, besides the bytes. */
 const ELEMENT_BYTES = 128;
 
-/** Elements of `length` bytes side by side in one string; a list of hexadecimal texts in JSON. Empty is left out. */
+/** Elements of `length` bytes joined in one string; a list of hexadecimal texts in JSON. An empty list is left out. */
 export function packedBytes(length: number): Field<Uint8Array[]> {
   return {
     toPortable: (values) => {
@@ -163,7 +163,7 @@ export function packedBytes(length: number): Field<Uint8Array[]> {
       const joined = stringOf(entry);
       if (joined.length % length !== 0) throw new BadBytes(`not a multiple of ${length} bytes`);
       entry.charge((joined.length / length) * (ELEMENT_BYTES + length));
-      // One copy for all: a buffer of its own for each value would take many times their bytes.
+      // All share one copy: a buffer for each value would take many times their bytes.
       const copy = joined.slice();
       return Array.from({ length: copy.length / length }, (_, i) =>
         copy.subarray(i * length, (i + 1) * length),
@@ -180,7 +180,7 @@ function listOfJson(json: JsonValue | undefined): JsonValue[] {
   return json;
 }
 
-/** Values of one kind; an empty list is left out, an absent one is empty. `max` elements at most are read. */
+/** Values of one kind; an empty list is left out, a missing one is empty. At most `max` elements are read. */
 export function list<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER): Field<T[]> {
   const check = (count: number): void => {
     if (count > max) throw new BadBytes(`more than ${max} elements`);
@@ -209,7 +209,7 @@ export function list<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER): 
   };
 }
 
-/** A field that may be missing: undefined here. */
+/** A field that may be missing: then it is undefined. */
 export function optionalField<T>(field: Field<T>): Field<T | undefined> {
   return {
     toPortable: (value) => (value === undefined ? undefined : field.toPortable(value)),
@@ -219,7 +219,7 @@ export function optionalField<T>(field: Field<T>): Field<T | undefined> {
   };
 }
 
-/** A field left out where it has this value, and read as it where absent. */
+/** A field that is left out if it has this value, and has it if missing. */
 export function defaultsTo<T extends boolean | number | bigint | string>(
   field: Field<T>,
   value: T,
@@ -240,7 +240,7 @@ export interface RecordField<T> extends Field<T> {
   toObject(value: T): PortableObject;
 }
 
-// A field takes and gives values, so only this is above all fields.
+// A field is both a reader and a writer of its type, so only `Field<never>` fits all fields.
 type FieldsOfAnyType = { readonly [name: string]: Field<never> | Field<unknown> };
 type ValuesOf<F> = { [K in keyof F]: FieldValue<F[K]> };
 
@@ -282,13 +282,13 @@ export function record<F extends FieldsOfAnyType>(fields: F): RecordField<Values
   };
 }
 
-/** Portable storage of a record's value. */
+/** Serializes a record as portable storage. */
 export function writeRecord<T>(declared: RecordField<T>, value: T): Uint8Array {
   return writePortable(declared.toObject(value));
 }
 
 /**
- * Value of a record in portable storage; what it does not declare is checked and passed over. Blobs are views of
+ * Parses a record from portable storage; fields that it does not declare are checked and skipped. Blobs are views of
  * `bytes`, which must not change. Throws `BadBytes`.
  */
 export function readRecord<T>(declared: RecordField<T>, bytes: Uint8Array, limits?: PortableLimits): T {

@@ -1,9 +1,9 @@
 import { Reader, Writer } from "./bytes-io.ts";
 
 /**
- * Consensus bytes, declared once: a codec value gives the type (`TypeOf`), the reader and the writer.
- * Readers throw `BadBytes`; writers throw `RangeError` on values that have no bytes.
- * Source of the format: serialization/binary_archive.h, serialization/container.h.
+ * Consensus encodings, declared once: a codec value provides the type (`TypeOf`), the reader and the writer. Readers
+ * throw `BadBytes`; writers throw `RangeError` for values without an encoding. Source of the format:
+ * serialization/binary_archive.h, serialization/container.h.
  */
 export interface Codec<T> {
   read(reader: Reader): T;
@@ -13,7 +13,7 @@ export interface Codec<T> {
 /** The type of the values of a codec. */
 export type TypeOf<C> = C extends Codec<infer T> ? T : never;
 
-/** The value of exactly these bytes; keeps its own copy. Throws `BadBytes`, also when bytes are left over. */
+/** Decodes a value from exactly these bytes; keeps its own copy. Throws `BadBytes`, also when bytes are left over. */
 export function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
   const reader = new Reader(new Uint8Array(bytes));
   const value = codec.read(reader);
@@ -21,10 +21,10 @@ export function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
   return value;
 }
 
-/** Memory that values are written to before their bytes are copied: some are written only to be hashed. */
+/** Memory to which values are written before their bytes are copied: some are written only to be hashed. */
 const scratch = new Uint8Array(16 * 1024);
 
-/** The bytes of a value; no codec calls this while it writes. */
+/** Encodes a value; a codec must not call this while it writes. */
 export function encode<T>(codec: Codec<T>, value: T): Uint8Array {
   const writer = new Writer(scratch);
   codec.write(writer, value);
@@ -40,7 +40,7 @@ export const u8: Codec<number> = {
   },
 };
 
-/** Four bytes, lowest first. */
+/** Four bytes, little-endian. */
 export const u32: Codec<number> = {
   read: (reader) => {
     const b = reader.readBytes(4);
@@ -65,8 +65,9 @@ export const varint64: Codec<bigint> = {
 };
 
 /**
- * A size that may be cut off: where the bytes end inside it, what is there counts, and nothing is 0. So the original
- * reads every varint (common/varint.h `read_varint`); it matters where a size can be the last thing written.
+ * A size whose varint may be cut off: if the bytes end inside it, the bytes that are there are used, and none means 0.
+ * The original reads every varint in this way (common/varint.h `read_varint`); it matters where a size can be the last
+ * field.
  */
 export const lenientSize: Codec<number> = {
   read: (reader) => {
@@ -102,7 +103,7 @@ export function bytes(length: number): Codec<Uint8Array> {
 /** A hash, key, point or scalar. */
 export const bytes32: Codec<Uint8Array> = bytes(32);
 
-/** Bytes after their count. */
+/** Bytes preceded by their number. */
 export const byteString: Codec<Uint8Array> = {
   read: (reader) => reader.readBytes(reader.readVarint()),
   write: (writer, value) => {
@@ -111,7 +112,7 @@ export const byteString: Codec<Uint8Array> = {
   },
 };
 
-/** Elements after their count; a count above the bytes left is refused before anything is read. */
+/** Elements preceded by their number; a number above the bytes left is refused before anything is read. */
 export function list<T>(element: Codec<T>, size: Codec<number> = varint): Codec<T[]> {
   return {
     read: (reader) => {
@@ -126,7 +127,7 @@ export function list<T>(element: Codec<T>, size: Codec<number> = varint): Codec<
   };
 }
 
-/** A number of elements known beforehand. */
+/** A number of elements that is known beforehand. */
 export function times<T>(count: number, element: Codec<T>): Codec<T[]> {
   return {
     read: (reader) => readTimes(reader, element, count),
@@ -143,12 +144,12 @@ function readTimes<T>(reader: Reader, element: Codec<T>, count: number): T[] {
   return values;
 }
 
-/** No elements and no bytes: a field other versions have. */
+/** No elements and no bytes: a field that only other versions have. */
 export function absent<T>(): Codec<T[]> {
   return { read: () => [], write: () => {} };
 }
 
-/** No bytes: reads as this value. */
+/** No bytes: always reads as this value. */
 export function constant<const T>(value: T): Codec<T> {
   return { read: () => value, write: () => {} };
 }
@@ -172,7 +173,7 @@ type Fields = Record<string, unknown>;
 type With<S, K extends string, T> = { [P in keyof S | K]: P extends keyof S ? S[P] : T };
 type FieldCodec<S, T> = Codec<T> | ((before: S) => Codec<T>);
 
-/** Fields one after the other; the codec of a field may depend on the fields before it. */
+/** Consecutive fields; the codec of a field may depend on the fields before it. */
 export interface Struct<S> extends Codec<S> {
   field<K extends string, T>(name: K, codec: FieldCodec<S, T>): Struct<With<S, K, T>>;
 }
@@ -217,7 +218,7 @@ type UnionOf<C extends Cases> = {
 }[keyof C & string];
 type Simplify<T> = T extends unknown ? { [K in keyof T]: T[K] } : never;
 
-/** A tag byte, then the fields of the case it names; the case's name becomes the field `type`. */
+/** A tag byte, then the fields of the case with this tag; the case's name becomes the field `type`. */
 export function union<const C extends Cases>(cases: C): Codec<Simplify<UnionOf<C>>> {
   const byTag = new Map(Object.entries(cases).map(([type, [tag, codec]]) => [tag, { type, codec }] as const));
   return {

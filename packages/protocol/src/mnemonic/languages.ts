@@ -14,10 +14,10 @@ import { words as spanish } from "../generated/words/spanish.ts";
 
 /** A language that a wallet's seed can be written in. */
 export type Language = {
-  /** Its own name for itself. */
+  /** The language's name in the language itself. */
   readonly name: string;
   readonly englishName: string;
-  /** So many letters at its start tell a word from all others. */
+  /** Number of letters at the start of a word that distinguish it from all others. */
   readonly prefixLength: number;
   /** 1626 words. */
   readonly words: readonly string[];
@@ -47,10 +47,13 @@ function languageOf([name, englishName, prefixLength, words]: Row): Language {
 
 export const languages: readonly Language[] = rows.map(languageOf);
 
-/** The first wallets' words (2014): seeds in it are still read, none is written. Some prefixes are not unique. */
+/**
+ * The words of the first wallets (2014): seeds in them can still be read, and none is written. Some prefixes are not
+ * unique.
+ */
 export const oldEnglish: Language = languageOf(["EnglishOld", "English (old)", 4, englishOld]);
 
-/** The order in which a seed is tried in the languages. Source: mnemonics/electrum-words.cpp `find_seed_language`. */
+/** The order in which the languages are tried for a seed. Source: mnemonics/electrum-words.cpp `find_seed_language`. */
 const detection = [
   ...["Chinese (simplified)", "English", "Dutch", "French", "Spanish", "German", "Italian", "Portuguese"],
   ...["Japanese", "Russian", "Esperanto", "Lojban"],

@@ -3,7 +3,7 @@ import type { Language } from "./languages.ts";
 import { detectionOrder, findLanguage } from "./languages.ts";
 
 /**
- * A secret key as words one can write down: every 4 bytes are 3 words, a last word is a check.
+ * The words are no mnemonic. In a mnemonic every 4 bytes of a secret key are 3 words, and a last word is a check.
  * Source: mnemonics/electrum-words.cpp, mnemonics/language_base.h.
  */
 export class BadMnemonic extends Error {
@@ -42,7 +42,7 @@ function prefixOf(language: Language, word: string): string {
   return canonical(prefix(word, language.prefixLength));
 }
 
-/** Which of the words is repeated at the end as a check. */
+/** Index of the word that is repeated at the end as a check. */
 function checkWordIndex(words: readonly string[], language: Language): number {
   const trimmed = words.map((word) => {
     const index = maps(language).byPrefix.get(prefixOf(language, word));
@@ -71,7 +71,7 @@ function indicesIn(words: readonly string[], language: Language, hasCheck: boole
 
 type Match = { readonly language: Language; readonly indices: number[]; readonly isGood: boolean };
 
-/** The language all words are of; prefer one in which the check word fits. */
+/** Finds the language that contains all words; prefers one in which the check word fits. */
 function matchLanguage(words: readonly string[], hasCheck: boolean): Match {
   let fallback: Match | undefined;
   for (const language of detectionOrder) {
@@ -85,7 +85,7 @@ function matchLanguage(words: readonly string[], hasCheck: boolean): Match {
   return fallback;
 }
 
-/** Four bytes of three words; throws `BadMnemonic` for the few triples that stand for none. */
+/** Decodes four bytes from three words; throws `BadMnemonic` for the few triples without a value. */
 function numberOf(first: number, second: number, third: number, count: number): number {
   const high = (count - first + second) % count;
   const higher = (count - second + third) % count;
@@ -103,8 +103,8 @@ export type DecodedMnemonic = {
 };
 
 /**
- * The secret key (32 bytes) of 25 words, or 24 without check; language is found, and with a check word the first
- * letters of each word are enough. Throws `BadMnemonic`.
+ * Decodes the secret key (32 bytes) of 25 words, or 24 without check; the language is detected, and with a check word
+ * the first letters of each word are enough. Throws `BadMnemonic`.
  */
 export function decodeMnemonic(text: string): DecodedMnemonic {
   const words = text.split(/\s+/).filter((word) => word !== "");
@@ -122,8 +122,8 @@ export function decodeMnemonic(text: string): DecodedMnemonic {
 }
 
 /**
- * Words of some bytes (32 for a key; a multiple of 4) and the check word. `languageName` is one of `languages`,
- * by either name. Throws `BadMnemonic` when it is none, `RangeError` for other lengths.
+ * Encodes bytes (32 for a key; a multiple of 4) as words, with the check word. `languageName` is one of `languages`, by
+ * either name. Throws `BadMnemonic` for an unknown language, `RangeError` for other lengths.
  */
 export function encodeMnemonic(bytes: Uint8Array, languageName: string): string {
   if (bytes.length === 0 || bytes.length % 4 !== 0) throw new RangeError("words need a multiple of 4 bytes");

@@ -9,7 +9,9 @@ function offsetOf(passphrase: string): Uint8Array {
   }
 }
 
-/** The key (32 bytes) to write down instead of `key`: of use only with the passphrase. Source: `encrypt_key`. */
+/**
+ * The key (32 bytes) to write down instead of `key`: it can be used only with the passphrase. Source: `encrypt_key`.
+ */
 export function addSeedOffset(key: Uint8Array, passphrase: string): Uint8Array {
   const offset = offsetOf(passphrase);
   try {
@@ -19,7 +21,9 @@ export function addSeedOffset(key: Uint8Array, passphrase: string): Uint8Array {
   }
 }
 
-/** The key (32 bytes) of one written down with a passphrase. Source: cryptonote_format_utils.cpp `decrypt_key`. */
+/**
+ * The original key (32 bytes) of one written down with a passphrase. Source: cryptonote_format_utils.cpp `decrypt_key`.
+ */
 export function removeSeedOffset(key: Uint8Array, passphrase: string): Uint8Array {
   const offset = offsetOf(passphrase);
   try {
