@@ -58,6 +58,19 @@ describe("a fleet", { skip: postgresMissing() }, () => {
       await assert.rejects(sent);
     });
 
+    test("refuses at a restricted process what it refuses, whoever has the wallet", async () => {
+      const restricted = await world.startMember("--restricted-rpc");
+      for (const name of world.names) {
+        const key = world.ask(restricted, name, "query_key", { key_type: "mnemonic" });
+        await assert.rejects(key, { code: -7 });
+      }
+      await restricted.stop();
+    });
+
+    test("takes in no process that hashes passwords in another way", async () => {
+      await assert.rejects(world.startMember("--kdf-rounds", "2"), /kdf-rounds 1/);
+    });
+
     test("goes on with the wallets of a process that is stopped, and gives a new one its share", async () => {
       const [first, second] = world.members;
       const had = world.walletsOf(first!);

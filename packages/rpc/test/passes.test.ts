@@ -6,7 +6,7 @@ import { isBodyOf, Passes } from "../src/peers/pass.ts";
 const key = new Uint8Array(32).fill(1);
 const [a, b] = ["a".repeat(32), "b".repeat(32)] as const;
 const head = { method: "POST", target: "/wallets/w/json_rpc", idempotencyKey: "once" };
-const passed = { ...head, mayAct: true };
+const passed = { ...head, mayAct: true, restricted: true };
 const body = Buffer.from("{}");
 
 test("a pass is good once, for its receiver, its request and its body", () => {
@@ -22,10 +22,12 @@ test("a pass is good once, for its receiver, its request and its body", () => {
   ])
     assert.equal(receiver.check(pass, b, other), undefined);
   assert.equal(receiver.check(pass.replace("act=1", "act=0"), b, head), undefined);
+  assert.equal(receiver.check(pass.replace("restricted=1", "restricted=0"), b, head), undefined);
   assert.equal(receiver.check(pass.replace(/body=./, "body=0"), b, head), undefined);
   assert.equal(new Passes(new Uint8Array(32).fill(2)).check(pass, b, head), undefined, "it has another key");
   const checked = receiver.check(pass, b, head);
   assert.equal(checked?.mayAct, true);
+  assert.equal(checked.restricted, true);
   assert.ok(isBodyOf(checked, body) && !isBodyOf(checked, Buffer.from("{ }")));
   assert.equal(receiver.check(pass, b, head), undefined, "it was used");
   for (const none of [undefined, "", "Digest username=x", `${pass} `])

@@ -44,6 +44,11 @@ export class WrongStoreKey extends Error {
   override readonly name = "WrongStoreKey";
 }
 
+/** A process was not started as the others of its fleet are, and can't join them. */
+export class OtherSettings extends Error {
+  override readonly name = "OtherSettings";
+}
+
 /** The process is a member of its fleet no more: its leases are others' to take, and it has to join anew. */
 export class Expelled extends Error {
   override readonly name = "Expelled";

@@ -15,6 +15,7 @@ export {
   DamagedStore,
   Expelled,
   Fenced,
+  OtherSettings,
   OutcomeUnknown,
   StoreUnavailable,
   WrongStoreKey,

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { Expelled, openPostgresEngine, openWalletLeases, type WalletLeases } from "../src/index.ts";
+import {
+  Expelled,
+  OtherSettings,
+  openPostgresEngine,
+  openWalletLeases,
+  type WalletLeases,
+} from "../src/index.ts";
 import { type PostgresServer, postgresMissing, startPostgres } from "./postgres-server.ts";
 
 const FOREVER_MS = 3_600_000;
@@ -44,7 +50,7 @@ describe("leases", { skip: postgresMissing() }, () => {
 
   test("a lease is one process's, until it is given up or its process is gone", async () => {
     const { leases, outlive, stop } = await harness();
-    const [a, b] = [await leases.join("one"), await leases.join("two")];
+    const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
     assert.equal(await leases.take(a, "w"), a);
     assert.equal(await leases.take(b, "w"), a);
     assert.equal(await leases.take(a, "w"), a);
@@ -69,14 +75,27 @@ describe("leases", { skip: postgresMissing() }, () => {
     await stop();
   });
 
+  test("a process with other settings does not join while those with the former ones are there", async () => {
+    const { leases, open, outlive, stop } = await harness();
+    const first = await leases.join("one", "network stagenet");
+    const other = await open();
+    await assert.rejects(other.join("two", "network mainnet"), OtherSettings);
+    assert.equal((await leases.state()).members.length, 1);
+    await other.join("three", "network stagenet");
+    await outlive(first);
+    await assert.rejects(other.join("two", "network mainnet"), OtherSettings);
+    await other.close();
+    await stop();
+  });
+
   test("free leases are adopted by one each, whoever asks at once", async () => {
     const { leases, open, stop } = await harness();
     const others = await Promise.all([open(), open()]);
-    const dead = await leases.join("dead");
+    const dead = await leases.join("dead", "");
     const names = Array.from({ length: 200 }, (_, i) => `w${i}`);
     for (const name of names) await leases.take(dead, name);
     const all: [WalletLeases, string][] = [];
-    for (const each of [leases, ...others]) all.push([each, await each.join("alive")]);
+    for (const each of [leases, ...others]) all.push([each, await each.join("alive", "")]);
     await leases.leave(dead);
     assert.equal((await leases.state()).free, 200);
     const adopted: string[] = [];
@@ -102,7 +121,7 @@ describe("leases", { skip: postgresMissing() }, () => {
     const { engine, fleet, leases, outlive, stop } = await harness();
     const wallet = randomBytes(16);
     const name = "w";
-    const late = await leases.join("late");
+    const late = await leases.join("late", "");
     await leases.take(late, name);
     const lateEngine = engine.under({ fleet, name, process: late });
     const put = (epoch: number) => ({
@@ -114,7 +133,7 @@ describe("leases", { skip: postgresMissing() }, () => {
     await lateEngine.apply(wallet, put(first.epoch));
     await outlive(late);
     await leases.expel();
-    const next = await leases.join("next");
+    const next = await leases.join("next", "");
     assert.deepEqual(await leases.adopt(next, 1), [name]);
     await assert.rejects(lateEngine.fence(wallet), Expelled);
     const second = await engine.under({ fleet, name, process: next }).fence(wallet);

@@ -40,6 +40,9 @@ async function openParts({
   first,
   events: sink,
   runtime,
+  network = "mainnet",
+  kdfRounds = 1,
+  restricted = false,
   log = unreadLog(),
 }: WalletServiceOptions): Promise<ServiceParts> {
   const logger = log.in("wallet.wallet2");
@@ -50,7 +53,8 @@ async function openParts({
         "UNKNOWN_ERROR",
         "A fleet needs a store, and goes with neither a first wallet, nor events, nor tokens",
       );
-    return await openFleet(where, logger);
+    const settings = `network ${network}, kdf-rounds ${kdfRounds}`;
+    return await openFleet(where, { settings, restricted, log: logger });
   }
   const store = where && (await openLedgerStore(where));
   let events: ServiceParts["events"];

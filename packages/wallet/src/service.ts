@@ -33,6 +33,8 @@ export type WalletContext = {
   /** The wallet that the call names; `common` holds what it shares with the others. */
   readonly service: WalletSlot;
   readonly dialect: Dialect;
+  /** Whether this service is restricted, or the one of the fleet that was called. */
+  readonly restricted: boolean;
   /** The token of the caller; undefined if the call came with the login, or without authentication. */
   readonly token: LiveToken | undefined;
   /** What the caller may spend of the open wallet; undefined if all of it. */
@@ -206,16 +208,20 @@ export class WalletService implements Common {
       ...(pages !== undefined && { pages }),
       ...(tls !== undefined && { tls }),
       prefix: NAMED_WALLETS,
-      context: ({ name, bearer }) => {
+      context: ({ name, bearer, restricted: isCallerRestricted }) => {
         const token = bearer && this.access?.tokens.of(bearer.id);
-        const context = contextOf(this.#slotOf(name), { dialect, token });
+        const context = contextOf(this.#slotOf(name), {
+          dialect,
+          restricted: restricted || isCallerRestricted,
+          token,
+        });
         return isOpen ? context : over.then(() => context);
       },
       checkReach: (call, { params, context: { service, token } }) => {
         if (token !== undefined) checkReach({ call, params }, service, token);
       },
-      isMet: (need, { service }) => {
-        if (need === "unrestrictedService") return !restricted;
+      isMet: (need, { service, restricted: isRestricted }) => {
+        if (need === "unrestrictedService") return !isRestricted;
         if (need === "openWallet") return service.whenOpen();
         return service.opened !== undefined && isMetBy[need](service.opened);
       },
@@ -296,7 +302,10 @@ const isMetBy: {
   enabledMultisig: ({ wallet }) => wallet.multisig === undefined || wallet.preferences.allowsMultisig,
 };
 
-function contextOf(service: WalletSlot, how: Pick<WalletContext, "dialect" | "token">): WalletContext {
+function contextOf(
+  service: WalletSlot,
+  how: Pick<WalletContext, "dialect" | "restricted" | "token">,
+): WalletContext {
   return {
     ...how,
     service,

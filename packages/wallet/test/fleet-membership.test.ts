@@ -96,6 +96,7 @@ class Process {
     this.membership = new Membership({
       leases: database.open(),
       address: "here:1",
+      settings: "",
       log: silent,
       elapsed: () => this.nowMs,
       lifetimeMs: LIFETIME_MS,

@@ -24,7 +24,7 @@ type Peer = {
 };
 
 /** A router in front of a service that answers with its process's name. */
-async function peer(t: TestContext, fleet: Fleet, process: string): Promise<Peer> {
+async function peer(t: TestContext, fleet: Fleet, process: string, restricted = false): Promise<Peer> {
   const held = new Set<string>();
   const state = { isSure: true };
   const membership = {
@@ -41,6 +41,7 @@ async function peer(t: TestContext, fleet: Fleet, process: string): Promise<Peer
     membership: () => membership,
     leases: { ownerOf: async (name) => fleet.owners.get(name) },
     passes: new Passes(key),
+    restricted,
     elapsed: () => performance.now(),
   });
   let handled = 0;
@@ -58,7 +59,7 @@ async function peer(t: TestContext, fleet: Fleet, process: string): Promise<Peer
         (await router.answer(request)) ?? {
           status: 200,
           type: "text/plain",
-          body: `${process[0]} ${request.name}`,
+          body: `${process[0]} ${request.name}${request.restricted ? " restricted" : ""}`,
         },
     },
   });
@@ -107,6 +108,15 @@ test("a call goes to the wallet's owner, and follows it", async (t) => {
   c.held.add("w");
   fleet.owners.set("w", c.process);
   assert.equal(await ask(a, "w"), "c w");
+});
+
+test("what a restricted process passes on is restricted at the wallet's owner", async (t) => {
+  const { fleet, a } = await three(t);
+  const limited = await peer(t, fleet, idOf("d"), true);
+  fleet.owners.set("w", a.process);
+  a.held.add("w");
+  assert.equal(await ask(limited, "w"), "a w restricted");
+  assert.equal(await ask(a, "w"), "a w");
 });
 
 test("a wallet of nobody goes to whoever has fewest, one after another", async (t) => {

@@ -10,15 +10,17 @@ export type Passed = {
   readonly target: string;
   /** Whether the caller may have something done (`RequestInfo.mayAct`). */
   readonly mayAct: boolean;
+  /** Whether the caller's process, or its port, refuses what is not for everybody. */
+  readonly restricted: boolean;
   readonly idempotencyKey: string | undefined;
 };
 
 /** What a pass says once it is found right: the body has to have this SHA-256. */
-export type CheckedPass = { readonly mayAct: boolean; readonly bodyHash: Buffer };
+export type CheckedPass = Pick<Passed, "mayAct" | "restricted"> & { readonly bodyHash: Buffer };
 
 const SCHEME = "Anulo";
 const PASS =
-  /^Anulo from=([0-9a-f]{32}), number=([1-9]\d{0,14}), act=([01]), body=([0-9a-f]{64}), mac=([0-9a-f]{64})$/;
+  /^Anulo from=([0-9a-f]{32}), number=([1-9]\d{0,14}), act=([01]), restricted=([01]), body=([0-9a-f]{64}), mac=([0-9a-f]{64})$/;
 
 /** Numbers of one sender that may come in another order than they were given. */
 const WINDOW = 4096;
@@ -61,26 +63,28 @@ export class Passes {
     const number = ++this.#number;
     const bodyHash = createHash("sha256").update(body).digest();
     const mac = this.#macOf({ from, to, number, bodyHash, ...passed }).toString("hex");
-    const act = passed.mayAct ? 1 : 0;
-    return `${SCHEME} from=${from}, number=${number}, act=${act}, body=${bodyHash.toString("hex")}, mac=${mac}`;
+    const may = `act=${passed.mayAct ? 1 : 0}, restricted=${passed.restricted ? 1 : 0}`;
+    return `${SCHEME} from=${from}, number=${number}, ${may}, body=${bodyHash.toString("hex")}, mac=${mac}`;
   }
 
   /** Checks a header; undefined where it is not a pass for `to`, for just this request, or was used before. */
   check(
     authorization: string | undefined,
     to: string,
-    head: Omit<Passed, "mayAct">,
+    head: Omit<Passed, "mayAct" | "restricted">,
   ): CheckedPass | undefined {
-    const [, from, digits, act, hash, mac] = PASS.exec(authorization ?? "") ?? [];
+    const [, from, digits, act, limited, hash, mac] = PASS.exec(authorization ?? "") ?? [];
     if (from === undefined || digits === undefined || hash === undefined || mac === undefined)
       return undefined;
     const { method, target, idempotencyKey } = head;
     const number = Number(digits);
     const mayAct = act === "1";
+    const restricted = limited === "1";
     const bodyHash = Buffer.from(hash, "hex");
-    const expected = this.#macOf({ from, to, number, bodyHash, mayAct, method, target, idempotencyKey });
+    const stated = { from, to, number, bodyHash, mayAct, restricted, method, target, idempotencyKey };
+    const expected = this.#macOf(stated);
     if (!timingSafeEqual(expected, Buffer.from(mac, "hex"))) return undefined;
-    return this.#numbersOf(from).use(number) ? { mayAct, bodyHash } : undefined;
+    return this.#numbersOf(from).use(number) ? { mayAct, restricted, bodyHash } : undefined;
   }
 
   #numbersOf(sender: string): Numbers {
@@ -101,8 +105,8 @@ export class Passes {
       readonly bodyHash: Buffer;
     },
   ): Buffer {
-    const { from, to, number, bodyHash, mayAct, method, target, idempotencyKey = null } = stated;
-    const text = JSON.stringify([from, to, number, mayAct, method, target, idempotencyKey]);
+    const { from, to, number, bodyHash, mayAct, restricted, method, target, idempotencyKey = null } = stated;
+    const text = JSON.stringify([from, to, number, mayAct, restricted, method, target, idempotencyKey]);
     return createHmac("sha256", this.#key).update(bodyHash).update(text).digest();
   }
 }

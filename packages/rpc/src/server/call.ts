@@ -10,7 +10,7 @@ import { CallerLeft, OverBudget, type RequestBudget } from "./request-budget.ts"
 /** Where a request came from and what it may do and cost. */
 export type RequestInfo = {
   readonly dialect: Dialect;
-  /** True on a restricted port. */
+  /** True on a restricted port, and for what a restricted process has passed on. */
   readonly restricted: boolean;
   /** False where any web page can have sent it: by GET, without a login. */
   readonly mayAct: boolean;

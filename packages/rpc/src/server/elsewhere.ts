@@ -12,6 +12,8 @@ export type NamedRequest = {
   readonly target: string;
   readonly body: Uint8Array;
   readonly mayAct: boolean;
+  /** Whether it came on a restricted port, or was passed on by a process that is restricted. */
+  readonly restricted: boolean;
   readonly idempotencyKey: string | undefined;
   /** Whether another process has passed it on: then it is answered here or refused. */
   readonly isPassedOn: boolean;

@@ -223,7 +223,8 @@ export function createHttpService(
       const { remoteAddress } = caller;
       const { idempotencyKey } = head;
       const id = service.nameRequest(head.requestId);
-      const sent = { dialect, restricted, mayAct, remoteAddress, id, name, idempotencyKey };
+      const isRestricted = restricted || pass?.restricted === true;
+      const sent = { dialect, restricted: isRestricted, mayAct, remoteAddress, id, name, idempotencyKey };
       const request = { ...sent, bearer, caller, budget };
       const here = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
       const { elsewhere } = service;
@@ -287,7 +288,7 @@ function namedRequest(
   asked: { readonly request: RequestInfo; readonly body: Uint8Array; readonly isPassedOn: boolean },
 ): NamedRequest {
   const { request, body, isPassedOn } = asked;
-  const { name = "", id, mayAct, idempotencyKey, caller, budget } = request;
+  const { name = "", id, mayAct, restricted, idempotencyKey, caller, budget } = request;
   return {
     name,
     id,
@@ -295,6 +296,7 @@ function namedRequest(
     target,
     body,
     mayAct,
+    restricted,
     idempotencyKey,
     isPassedOn,
     get signal() {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Expelled, StoreUnavailable } from "../errors.ts";
+import { Expelled, OtherSettings, StoreUnavailable } from "../errors.ts";
 import { type Columns, codeOf, type Database, isConnectionLost, openDatabase, query } from "./database.ts";
 import { prepareFleetTables } from "./schema.ts";
 
@@ -24,8 +24,11 @@ export interface FleetState {
  * holds leases by the names of wallets. All methods throw `StoreUnavailable`; those of a member also `Expelled`.
  */
 export interface WalletLeases {
-  /** Joins under a new id, which is returned. */
-  join(address: string): Promise<string>;
+  /**
+   * Joins under a new id, which is returned. Throws `OtherSettings` where a member has other `settings`, a text that
+   * is the same for all.
+   */
+  join(address: string, settings: string): Promise<string>;
   /** The membership lasts for another lifetime. */
   renew(process: string): Promise<void>;
   /** All members, with what they hold. */
@@ -101,9 +104,23 @@ export async function openWalletLeases(
   };
   return {
     ownerOf,
-    async join(where) {
+    async join(where, settings) {
       const id = randomBytes(PROCESS_BYTES);
-      await run(database, `INSERT INTO anulo.processes VALUES ($1, $2, $3, ${expiry})`, [id, fleet, where]);
+      const others = `SELECT settings FROM anulo.processes
+        WHERE fleet = $1 AND settings <> $2 AND expires > clock_timestamp() LIMIT 1`;
+      const check = async () => {
+        const [other] = await run<[string]>(database, others, [fleet, settings]);
+        if (other !== undefined)
+          throw new OtherSettings(`The fleet has ${other[0]}, and this process ${settings}`);
+      };
+      await check();
+      const text = `INSERT INTO anulo.processes VALUES ($1, $2, $3, ${expiry}, $4)`;
+      await run(database, text, [id, fleet, where, settings]);
+      // Two that join at the same time see one another now, if not before.
+      await check().catch(async (error: unknown) => {
+        await run(database, "DELETE FROM anulo.processes WHERE process = $1", [id]);
+        throw error;
+      });
       return nameOf(id);
     },
     async renew(process) {

@@ -80,7 +80,8 @@ async function pauseForOthers(error: unknown): Promise<void> {
  */
 const fleetStatements = [
   `CREATE TABLE IF NOT EXISTS anulo.processes (
-    process bytea PRIMARY KEY, fleet bytea NOT NULL, address text NOT NULL, expires timestamptz NOT NULL)`,
+    process bytea PRIMARY KEY, fleet bytea NOT NULL, address text NOT NULL, expires timestamptz NOT NULL,
+    settings text NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS anulo.leases (
     fleet bytea NOT NULL, name text COLLATE "C" NOT NULL,
     process bytea REFERENCES anulo.processes ON DELETE SET NULL, PRIMARY KEY (fleet, name))`,

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger, Passes } from "@anulo/rpc";
-import { Expelled, type PostgresEngine, type WalletLeases } from "@anulo/store";
+import { Expelled, OtherSettings, type PostgresEngine, type WalletLeases } from "@anulo/store";
 import type { SharedWallets } from "../file/stored-ledger.ts";
 import type { WalletPaths } from "../file/wallet-files.ts";
 import { failedToOpen, WalletRefusal } from "../refusal.ts";
@@ -40,6 +40,9 @@ export type FleetParts = {
   readonly engine: PostgresEngine;
   readonly leases: WalletLeases;
   readonly passes: Passes;
+  /** What every process of the fleet has to be started with in the same way. */
+  readonly settings: string;
+  readonly restricted: boolean;
   readonly log: Logger;
   readonly elapsed?: () => number;
 };
@@ -67,21 +70,30 @@ export class Fleet {
   readonly router: Router;
 
   constructor(parts: FleetParts) {
-    const { leases, passes, elapsed = () => performance.now() } = parts;
+    const { leases, passes, restricted, elapsed = () => performance.now() } = parts;
     this.#parts = parts;
     this.#elapsed = elapsed;
-    this.router = new Router({ membership: () => this.#membership, leases, passes, elapsed });
+    this.router = new Router({ membership: () => this.#membership, leases, passes, restricted, elapsed });
   }
 
   /**
    * Makes this process a member that others reach at `address` (`host:port`); throws if the database cannot be reached.
    */
   async join(address: string, host: FleetHost): Promise<void> {
-    const { leases, log } = this.#parts;
+    const { leases, settings, log } = this.#parts;
     const onEnded = () => void this.#closeLost();
-    this.#membership = new Membership({ leases, address, log, elapsed: this.#elapsed, onEnded });
+    this.#membership = new Membership({
+      leases,
+      address,
+      settings,
+      log,
+      elapsed: this.#elapsed,
+      onEnded,
+    });
     this.#host = host;
-    await this.#beat(0);
+    await this.#beat(0).catch((error) => {
+      throw error instanceof OtherSettings ? new WalletRefusal("UNKNOWN_ERROR", error.message) : error;
+    });
     if (this.#membership.process === undefined)
       throw new WalletRefusal("UNKNOWN_ERROR", "The fleet can't be joined: the database does not answer");
     this.#beating = this.#keepBeating();

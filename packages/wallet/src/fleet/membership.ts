@@ -17,6 +17,8 @@ export type MembershipOptions = {
   readonly leases: WalletLeases;
   /** Address at which the other processes reach this one. */
   readonly address: string;
+  /** What every process of the fleet has to be started with in the same way. */
+  readonly settings: string;
   readonly log: Logger;
   /** Returns milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
@@ -78,10 +80,10 @@ export class Membership {
 
   /** Joins, or renews the membership, ends the expired memberships of others, and queries the members. */
   async tick(): Promise<void> {
-    const { leases, address, log, elapsed } = this.#options;
+    const { leases, address, settings, log, elapsed } = this.#options;
     const askedAt = elapsed();
     try {
-      if (this.#process === undefined) this.#process = await leases.join(address);
+      if (this.#process === undefined) this.#process = await leases.join(address, settings);
       else await leases.renew(this.#process);
       this.#renewed(askedAt);
       // A process that was cut off lets the others renew first, since they may have been cut off, too.

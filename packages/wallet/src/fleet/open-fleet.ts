@@ -1,13 +1,13 @@
 /** Opens the store that the processes of a fleet share. */
 import { createHmac } from "node:crypto";
-import { type Logger, Passes } from "@anulo/rpc";
+import { Passes } from "@anulo/rpc";
 import { openPostgresEngine, openWalletLeases } from "@anulo/store";
 import { folderId } from "../file/folder-id.ts";
 import type { LedgerStoreOptions } from "../file/ledger-store.ts";
 import { readServiceKey } from "../file/service-key.ts";
 import type { LedgerStore } from "../file/stored-ledger.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { Fleet } from "./fleet.ts";
+import { Fleet, type FleetParts } from "./fleet.ts";
 import { LIFETIME_MS } from "./membership.ts";
 
 /** Milliseconds that a stopped process may hold rows of a wallet: less than its membership lasts. */
@@ -19,7 +19,7 @@ const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `The fleet ca
 /** Opens the store of a fleet's wallets, and the fleet. Throws `WalletRefusal`. */
 export async function openFleet(
   { location, folder, serviceKeyFile, acceptsOlder = false }: LedgerStoreOptions,
-  log: Logger,
+  { settings, restricted, log }: Pick<FleetParts, "settings" | "restricted" | "log">,
 ): Promise<{ readonly store: LedgerStore; readonly fleet: Fleet }> {
   if (!/^postgres(?:ql)?:\/\//.test(location)) throw refuse("its store has to be PostgreSQL");
   if (serviceKeyFile === undefined) throw refuse("it needs a service's key");
@@ -38,7 +38,7 @@ export async function openFleet(
       },
     );
     const passes = new Passes(derive("anulo passes of a fleet"));
-    const fleet = new Fleet({ id, engine, leases, passes, log });
+    const fleet = new Fleet({ id, engine, leases, passes, settings, restricted, log });
     return { store: { engine, folder, serviceKey, acceptsOlder, shared: fleet.shared }, fleet };
   } catch {
     // The error is not passed on, since the address of a database may contain a password.

@@ -36,6 +36,8 @@ export type RouterOptions = {
   readonly membership: () => Known | undefined;
   readonly leases: Pick<WalletLeases, "ownerOf">;
   readonly passes: Passes;
+  /** Whether this process is restricted: then so is what it passes on. */
+  readonly restricted: boolean;
   /** Returns milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 };
@@ -135,7 +137,8 @@ export class Router implements Elsewhere {
     const from = this.#options.membership()?.process;
     if (from === undefined) return undefined;
     const { id, method, target, idempotencyKey, body, admit } = request;
-    const authorization = passes.write({ from, to: member.process }, request, body);
+    const restricted = this.#options.restricted || request.restricted;
+    const authorization = passes.write({ from, to: member.process }, { ...request, restricted }, body);
     const signals = [request.signal, this.#goneOf(member)];
     const posting = {
       address: member.address,

@@ -48,11 +48,12 @@ export class FleetWorld {
     }
   }
 
-  startMember(): Promise<Member> {
+  startMember(...flags: readonly string[]): Promise<Member> {
     return Member.start([
       ...["--wallet-dir", this.#walletDir, "--store", this.postgres.address],
       ...["--service-key-file", join(this.#folder, "service.key")],
       ...["--daemon-address", this.devnet.nodeUrl, "--trusted-daemon", "--max-open-wallets", "100000"],
+      ...flags,
     ]);
   }
 
