@@ -35,7 +35,7 @@ export type Backend = {
   pointSum(points: Uint8Array): Uint8Array | undefined;
   /** s_i·P_i for n scalars and as many points, constant time in the scalars: 32·n bytes. */
   scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undefined;
-  /** What n points share with one secret, and what proves it, constant time in secret and nonces. */
+  /** Points that n points share with one secret, and the values for their proof; constant time in secret and nonces. */
   shareSecret(request: ShareRequest): SharedPoints | undefined;
   /** s_i·hashToPoint(data_i) for n scalars and as many inputs of 32 bytes, constant time in the scalars: 32·n bytes. */
   scalarMultHashed(scalars: Uint8Array, data: Uint8Array): Uint8Array;
@@ -49,11 +49,11 @@ export type Backend = {
   twinScalarMultVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
   /** a·A_i + b·B_i for n pairs of points (32·n bytes each) and the same two scalars (32 bytes each): 32·n bytes. */
   foldVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
-  /** mask·G + a_i·H for n amounts that everybody sees and a mask of 0 or 1: 32·n bytes. */
+  /** mask·G + a_i·H for n public amounts and a mask of 0 or 1: 32·n bytes. */
   commitVartime(amounts: BigUint64Array, mask: 0 | 1): Uint8Array;
   /** 8·elligator(keccak256(data_i)) for n inputs of 32 bytes: 32·n bytes. Source: crypto.cpp `hash_to_ec`. */
   hashToPoint(data: Uint8Array): Uint8Array;
-  /** Σ s_i·P_i, plus Σ t_k·(k-th generator) where generators are asked for. Source: Pippenger 1976; Straus 1964. */
+  /** Σ s_i·P_i, plus Σ t_k·(k-th generator) if generators are requested. Source: Pippenger 1976; Straus 1964. */
   multiexpVartime(terms: MultiexpTerms): Uint8Array | undefined;
   /** As `multiexpVartime` but for secret scalars: neither time nor memory accesses depend on them (provers). */
   multiexp(terms: MultiexpTerms): Uint8Array | undefined;
@@ -84,8 +84,8 @@ export type Backend = {
   /** Whole verification of one CLSAG. False on any malformed part. Source: rctSigs.cpp `verRctCLSAGSimple`. */
   verifyClsag(ring: ClsagRing, s: Uint8Array, c1: Uint8Array): boolean;
   /**
-   * Walks `count` ring members from `first` (cyclic): given the challenge of member `first`, the challenges of members
-   * first+1 … first+count, 32·count bytes. The signer's decoy loop; every input is public.
+   * For `count` ring members from `first` on (cyclic): from the challenge of member `first`, computes the challenges of
+   * members first+1 … first+count, 32·count bytes. The signer's loop over decoys; every input is public.
    */
   clsagChallengesVartime(ring: ClsagRing, walk: ClsagResponses): Uint8Array | undefined;
 
@@ -168,7 +168,7 @@ export type SubaddressRequest = {
   count: number;
 };
 
-/** What a CLSAG speaks about; n = ring size, 1 ≤ n ≤ 2048. */
+/** The statement of a CLSAG; n = ring size, 1 ≤ n ≤ 2048. */
 export type ClsagRing = {
   /** 32 bytes: the transaction's pre-signature hash. */
   message: Uint8Array;

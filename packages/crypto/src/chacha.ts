@@ -18,7 +18,7 @@ export function chacha20(data: Uint8Array, key: Uint8Array, nonce: Uint8Array): 
   return chacha20InPieces(key, nonce)(data);
 }
 
-/** As `chacha20`, of data that comes piece by piece: each call goes on where the last ended. */
+/** As `chacha20`, for data that arrives in pieces: each call continues where the last ended. */
 export function chacha20InPieces(key: Uint8Array, nonce: Uint8Array): (piece: Uint8Array) => Uint8Array {
   checkSizes(key, nonce);
   // OpenSSL's 16-byte initialisation vector is the 64-bit counter followed by the nonce.

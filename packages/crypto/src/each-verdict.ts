@@ -1,7 +1,6 @@
 /**
- * Verdicts about many statements, from one computation for all. `compute` answers undefined where a point does not
- * decode: those of honest makers all do; where one does not, each statement is looked at alone. What is not well
- * formed is false.
+ * Verdicts about many statements, from one computation for all. `compute` returns undefined if a point does not decode,
+ * which does not happen with honest statements; then each statement is checked alone. A malformed statement is false.
  */
 export function eachVerdict<T>(
   statements: readonly T[],

@@ -44,7 +44,7 @@ function isFormed({ prefixHash, publicKey, keyImage, proof }: KeyImageProof): bo
   return proof.length === 64 && scIsCanonical(proof.subarray(0, 32)) && scIsCanonical(proof.subarray(32));
 }
 
-/** Of well-formed proofs; undefined where one speaks of what is no point. */
+/** Verdicts of well-formed proofs; undefined if one of them contains bytes that are no point. */
 function verdictsOf(proofs: readonly KeyImageProof[]): boolean[] | undefined {
   const c = concatBytes(...proofs.map(({ proof }) => proof.subarray(0, 32)));
   const r = concatBytes(...proofs.map(({ proof }) => proof.subarray(32)));
@@ -63,7 +63,10 @@ function verdictsOf(proofs: readonly KeyImageProof[]): boolean[] | undefined {
   });
 }
 
-/** Whether each proof holds; false on anything malformed. A key image may have a part of small order: ask before. */
+/**
+ * Whether each proof holds; false for malformed proofs. A key image may have a part of small order: the caller checks
+ * that before.
+ */
 export function checkKeyImageProofs(proofs: readonly KeyImageProof[]): boolean[] {
   return eachVerdict(proofs, isFormed, verdictsOf);
 }

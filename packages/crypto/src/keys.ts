@@ -77,7 +77,10 @@ export function keyImageOf(oneTimePublic: Uint8Array, oneTimeSecret: Uint8Array)
   return backend.scalarMultHashed(oneTimeSecret, oneTimePublic);
 }
 
-/** m = Hs("SubAddr\0" ‖ a ‖ major ‖ minor), what a subaddress adds to the spend key. Source: `get_subaddress_secret_key`. */
+/**
+ * m = Hs("SubAddr\0" ‖ a ‖ major ‖ minor), which a subaddress adds to the spend key. Source:
+ * `get_subaddress_secret_key`.
+ */
 export function subaddressSecretKey(viewSecret: Uint8Array, major: number, minor: number): Uint8Array {
   checkLength("view secret", viewSecret, 32);
   const preimage = concatBytes(asciiBytes("SubAddr\0"), viewSecret, indexBytes(major), indexBytes(minor));

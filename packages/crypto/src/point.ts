@@ -31,7 +31,9 @@ export function hashToScalar(...parts: readonly Uint8Array[]): Uint8Array {
   return backend.hashToScalar(joined(parts));
 }
 
-/** A point of the prime-order subgroup nobody knows the logarithm of, from 32 bytes. Source: crypto.cpp `hash_to_ec`. */
+/**
+ * Hashes 32 bytes to a point of the prime-order subgroup whose logarithm is unknown. Source: crypto.cpp `hash_to_ec`.
+ */
 export function hashToPoint(data: Uint8Array): Uint8Array {
   return backend.hashToPoint(data);
 }

@@ -77,7 +77,7 @@ export function randomScalar(random?: RandomSource): Uint8Array {
   return randomScalars(1, random)[0]!;
 }
 
-/** `count` of them, of which the source is asked at once. */
+/** `count` random scalars, from one call of the source. */
 export function randomScalars(count: number, random: RandomSource = randomBytes): Uint8Array[] {
   const bytes = random(32 * count);
   try {

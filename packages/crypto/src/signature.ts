@@ -34,7 +34,7 @@ function isFormed({ publicKey, signature }: KeySignature): boolean {
   return scIsCanonical(c) && scIsCanonical(signature.subarray(32)) && !scIsZero(c);
 }
 
-/** Of well-formed signatures; undefined where one is by what is no point. */
+/** Verdicts of well-formed signatures; undefined if a public key is no point. */
 function verdictsOf(hash: Uint8Array, signatures: readonly KeySignature[]): boolean[] | undefined {
   const commitments = backend.doubleScalarMultVartime({
     a: concatBytes(...signatures.map(({ signature }) => signature.subarray(0, 32))),

@@ -18,7 +18,7 @@ export type TxProofStatement = {
   /** The recipient's public spend key, where it is a subaddress. */
   B?: Uint8Array | undefined;
   D: Uint8Array;
-  /** Version 1 does not bind R, A and B; still checked, no longer made by wallets. */
+  /** Version 1 does not bind R, A and B; it is still checked, but wallets do not create it any more. */
   version: 1 | 2;
 };
 
@@ -96,7 +96,7 @@ function isFormed({ statement, proof }: TxProof): boolean {
   return scIsCanonical(proof.subarray(0, 32)) && scIsCanonical(proof.subarray(32));
 }
 
-/** Of well-formed proofs; undefined where one speaks of what is no point. */
+/** Verdicts of well-formed proofs; undefined if one of them contains bytes that are no point. */
 function verdictsOf(proofs: readonly TxProof[]): boolean[] | undefined {
   const c = concatBytes(...proofs.map(({ proof }) => proof.subarray(0, 32)));
   const s = concatBytes(...proofs.map(({ proof }) => proof.subarray(32)));

@@ -1,4 +1,4 @@
-/** BLAKE2b without key, for what is hashed too seldom to need the kernel's. Source: RFC 7693. */
+/** BLAKE2b without a key, for hashes so rare that they need not be computed by the kernel. Source: RFC 7693. */
 import { BLAKE_ORDER, QUARTERS } from "./quarters.ts";
 
 const INITIAL = [

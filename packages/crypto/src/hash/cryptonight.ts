@@ -74,7 +74,9 @@ function absorb(data: Uint8Array): Uint8Array {
   return state;
 }
 
-/** Variant 1's tweak: the eight bytes from 35 on, where a block keeps its nonce, mixed with the state's last word. */
+/**
+ * Variant 1's tweak: the eight bytes from offset 35 on, where a block has its nonce, mixed with the state's last word.
+ */
 function tweakOf(data: Uint8Array, state: Uint8Array): bigint {
   if (data.length < MIN_BYTES_VARIANT_1)
     throw new RangeError(`CryptoNight variant 1 needs ${MIN_BYTES_VARIANT_1} bytes, ${data.length} given`);
@@ -92,8 +94,8 @@ function checkOptions(data: Uint8Array, { variant, height, prehashed }: CnSlowHa
 }
 
 /**
- * `variant` is 0 unless given; 4 (CryptoNight-R) needs the block's `height`.
- * With `prehashed`, the data is the keccak state itself (200 bytes).
+ * `variant` is 0 by default; 4 (CryptoNight-R) needs the block's `height`. With `prehashed`, the data is the keccak
+ * state itself (200 bytes).
  */
 export type CnSlowHashOptions = {
   readonly variant?: 0 | 1 | 2 | 4;

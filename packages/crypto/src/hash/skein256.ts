@@ -15,7 +15,7 @@ const ROTATIONS = [
   [25n, 29n, 39n, 43n],
   [8n, 35n, 56n, 22n],
 ] as const;
-/** Where each word comes from after a round's MIX functions. */
+/** Index from which each word is taken after a round's MIX functions. */
 const PERMUTATION = [2, 1, 4, 7, 6, 5, 0, 3] as const;
 const TYPE = { config: 4n, message: 48n, output: 63n } as const;
 

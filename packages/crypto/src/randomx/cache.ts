@@ -93,9 +93,9 @@ export type RandomXCacheOptions = {
 };
 
 /**
- * The cache of a key (0 to 60 bytes, else `RangeError`): about a second of work in this thread, so a node makes it in
- * a worker and posts it to the threads that hash. Memory is freed once no thread refers to it; to be sure, give the
- * memory of an old cache to the new one.
+ * Creates the cache of a key (0 to 60 bytes, else `RangeError`): about a second of work in this thread, so a node does
+ * it in a worker and posts the cache to the threads that hash. Memory is freed once no thread refers to it; to be sure,
+ * pass the memory of an old cache to the new one.
  */
 export function createRandomXCache(key: Uint8Array, options: RandomXCacheOptions = {}): RandomXCache {
   if (key.length > MAX_KEY_BYTES)

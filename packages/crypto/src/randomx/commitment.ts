@@ -1,4 +1,4 @@
-/** What ties a RandomX hash to what was hashed. Source: RandomX, src/randomx.h, `randomx_calculate_commitment`. */
+/** Binds a RandomX hash to its input. Source: RandomX, src/randomx.h, `randomx_calculate_commitment`. */
 import { checkLength, concatBytes } from "../bytes.ts";
 import { blake2b } from "../hash/blake2b.ts";
 

@@ -11,7 +11,7 @@ import { createSharedMemory, DATASET_BYTES, DATASET_ITEMS } from "./memory.ts";
 export type RandomXDataset = SharedParts & { readonly key: Uint8Array };
 
 export type RandomXDatasetOptions = {
-  /** Threads that compute it; as many as there are processors unless given. */
+  /** Number of threads that compute it; by default one per processor. */
   readonly threads?: number;
   /** Called now and then with the number of items that are there, of 34,078,719. */
   readonly onProgress?: (items: number, all: number) => void;

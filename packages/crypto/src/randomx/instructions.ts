@@ -145,7 +145,7 @@ function emitSource(code: Code, { target, source, constant }: Instruction): void
   else emit(code, op.LOCAL_GET, local.r(source));
 }
 
-/** target = operation(target, what `operand` pushes). */
+/** target = operation(target, the value that `operand` pushes). */
 function integer(operand: Emitter, ...operation: readonly number[]): Emitter {
   return (code, instruction, surroundings) => {
     emit(code, op.LOCAL_GET, local.r(instruction.target));
@@ -165,8 +165,8 @@ const DIVIDE = { native: op.F64X2_DIV, rounded: local.DIVIDE };
 const SQUARE_ROOT = { native: op.F64X2_SQRT, rounded: local.SQUARE_ROOT };
 
 /**
- * Applies the operation to what the stack holds. The fixed functions look at the mode themselves: a branch here, with
- * the instruction on one side and the call on the other, took longer and made programs a third larger.
+ * Applies the operation to the values on the stack. The fixed functions read the rounding mode themselves: a branch
+ * here, with the instruction on one side and the call on the other, took longer and made programs a third larger.
  */
 function emitRounded(
   code: Code,

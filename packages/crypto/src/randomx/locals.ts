@@ -7,7 +7,7 @@ export const r = (i: number): number => i;
 export const f = (i: number): number => 8 + i;
 export const e = (i: number): number => 12 + i;
 export const a = (i: number): number => 16 + i;
-/** What a multiplicative register keeps of a converted integer, and what is set in it. */
+/** The bits of a converted integer that a multiplicative register keeps, and the bits that are set in it. */
 export const E_KEEP = 20;
 export const E_SET = 21;
 /** The rounding mode, 0–3. */

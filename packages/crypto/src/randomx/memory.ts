@@ -5,7 +5,7 @@
 import type { WasmMemory } from "../wasm-values.ts";
 import { adviseLargePages } from "./system-memory.ts";
 
-/** Which slots are taken, 4 bytes each. */
+/** Which slots are in use, 4 bytes each. */
 const TAKEN = 0x8000;
 /** Keys of the generators (64 and 128 bytes), state and keys of the fingerprint (64 and 32). */
 export const KEYS_FILL = 0x9000;
@@ -67,7 +67,7 @@ export function createSharedMemory(dataBytes: number): WasmMemory {
 
 const takenSlots = (memory: WasmMemory): Int32Array => new Int32Array(memory.buffer, TAKEN, MAX_SLOTS);
 
-/** Takes a free slot, whatever thread asks; `release` gives it back, once. Throws when all are taken. */
+/** Reserves a free slot, for any thread; `release` frees it, once. Throws when all are in use. */
 export function takeSlot(memory: WasmMemory): { slot: Slot; release: () => void } {
   const taken = takenSlots(memory);
   const index = taken.findIndex((_, i) => Atomics.compareExchange(taken, i, 0, 1) === 0);

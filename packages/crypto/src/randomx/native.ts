@@ -43,7 +43,10 @@ type DatasetOptions = {
 
 /** Memory of the library is freed by `release` alone. */
 export type NativeRandomX = {
-  /** The cache of a key, about half a second of CPU time in a thread of koffi's; in the memory of one that no machine uses, if given. */
+  /**
+   * Creates the cache of a key, about half a second of CPU time in a thread of koffi's; it reuses the memory of
+   * `replaced`, which no machine may use any more.
+   */
   createCache(key: Uint8Array, replaced?: NativeRandomXSource): Promise<NativeRandomXSource>;
   /** All dataset items, about a minute of CPU time in `threads` threads of koffi's. */
   createDataset(cache: NativeRandomXSource, options: DatasetOptions): Promise<NativeRandomXSource>;
@@ -53,7 +56,7 @@ export type NativeRandomX = {
 };
 
 export type NativeRandomXOptions = {
-  /** What it must be able to compute; version 1 unless given. */
+  /** Versions that it must be able to compute; version 1 by default. */
   readonly versions?: readonly RandomXVersion[];
   /** Another thread of this process has loaded the library: its hashes need not be checked again. */
   readonly isChecked?: boolean;
@@ -231,9 +234,9 @@ async function wrongVersion(
 }
 
 /**
- * The library, or why there is none: it or koffi is missing, the processor is not an x86-64 (before version 1.2.2,
- * which cannot be told from others, compiled code was wrong elsewhere), or it fails a published hash of a version that
- * is asked for. The check takes about two seconds, in another thread.
+ * Loads the library, or returns why there is none: it or koffi is missing, the processor is not an x86-64 (before
+ * version 1.2.2, which cannot be distinguished from others, compiled code was wrong elsewhere), or it fails a published
+ * hash of a requested version. The check takes about two seconds, in another thread.
  */
 export async function loadNativeRandomX(
   options: NativeRandomXOptions = {},

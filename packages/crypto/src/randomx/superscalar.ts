@@ -180,7 +180,7 @@ function freePort(busy: readonly Uint8Array[], ports: number, from: number): [nu
   return undefined;
 }
 
-/** The first cycle at which the macro-op can execute, or -1; with `commit` its ports are taken. */
+/** The first cycle at which the macro-op can execute, or -1; with `commit` its ports are reserved. */
 function schedule({ busy }: Simulation, op: MacroOp, from: number, commit: boolean): number {
   if (op.ports.length === 0) return from;
   for (let cycle = from; cycle < CYCLES; cycle++) {
@@ -238,7 +238,7 @@ function waitFor(simulation: Simulation, from: number, select: (cycle: number) =
 
 type Outcome = "issued" | "discarded" | "stopped";
 
-/** No register is ready: another instruction is tried, or the group given up. */
+/** No register is ready: another instruction is tried, or the group is abandoned. */
 function discard(simulation: Simulation): Outcome {
   if (simulation.discarded < MAX_DISCARDED) {
     simulation.discarded++;

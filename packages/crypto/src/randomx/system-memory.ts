@@ -1,4 +1,4 @@
-/** What Linux and its C library are told about memory, through koffi where there is one. */
+/** Calls of Linux and its C library about memory, through koffi if it is installed. */
 import type { WasmMemory } from "../wasm-values.ts";
 import { loadKoffi } from "./koffi.ts";
 
@@ -41,13 +41,13 @@ export function adviseLargePagesAt(address: bigint, bytes: number): void {
   advise(address, bytes, MADV_HUGEPAGE);
 }
 
-/** Gives the pages of a memory back to the system, though somebody may still hold the memory: it is zeros then. */
+/** Returns the pages of a memory to the system, even if the memory is still referenced: its bytes are zeros then. */
 export function forgetPages(memory: WasmMemory): void {
   const address = addressOf(memory);
   if (address !== undefined) advise(address, memory.buffer.byteLength, MADV_DONTNEED);
 }
 
-/** Has the C library give back what was freed and it keeps for itself, which it does not do by itself: 10 ms. */
+/** Makes the C library return freed memory that it keeps for itself, which it does not do by itself: 10 ms. */
 export function giveBackMemory(): void {
   callSystem("int malloc_trim(size_t)", 0);
 }

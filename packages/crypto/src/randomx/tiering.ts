@@ -1,6 +1,7 @@
 /**
- * Which of V8's WebAssembly compilers works on what. By default each module starts with the baseline compiler and is
- * optimized in the background; for a program, which runs for 5 ms, that comes too late and doubles the work.
+ * Selects which of V8's WebAssembly compilers compiles which modules. By default each module starts with the baseline
+ * compiler and is optimized in the background; for a program, which runs for 5 ms, that is too late and doubles the
+ * work.
  */
 
 import { setFlagsFromString } from "node:v8";
@@ -9,10 +10,10 @@ import type { WasmModule } from "../wasm-values.ts";
 let isSplit = false;
 
 /**
- * From now on the baseline compiler alone compiles modules, at once, but for the long-lived ones of RandomX, which the
- * optimizing compiler does. The setting holds for all threads of the process and cannot be taken back, so it is for a
- * process that does nothing but hash; call it in the thread that makes caches, before the first. Measured on Node 20:
- * 50 instead of 105 ms of CPU time per hash.
+ * From now on only the baseline compiler compiles modules, at once, except for the long-lived ones of RandomX, which
+ * the optimizing compiler compiles. The setting holds for all threads of the process and cannot be undone, so it is for
+ * a process that only hashes; to be called in the thread that makes caches, before the first. Measured on Node 20: 50
+ * instead of 105 ms of CPU time per hash.
  */
 export function useSplitTiering(): void {
   isSplit = true;

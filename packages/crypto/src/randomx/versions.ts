@@ -1,9 +1,9 @@
 /**
- * What differs between the versions of RandomX; all else is the same, caches and datasets too.
- * Source: RandomX specification (github.com/tevador/RandomX, doc/specs.md), chapters 1, 4.3, 4.6.2 and 5.4.1.
+ * The parameters that differ between the versions of RandomX; all else is the same, caches and datasets too. Source:
+ * RandomX specification (github.com/tevador/RandomX, doc/specs.md), chapters 1, 4.3, 4.6.2 and 5.4.1.
  */
 
-/** Version 1 is what every network uses from hard fork 12 on; version 2 none so far. */
+/** Version 1 is used by every network from hard fork 12 on; version 2 by none so far. */
 export type RandomXVersion = 1 | 2;
 
 export type VersionParameters = {

@@ -12,8 +12,8 @@ const ITERATIONS = 2048;
 /** One thread's place to hash in; 2 MiB of the cache's memory, kept from hash to hash. */
 export type RandomXVm = {
   /**
-   * RandomX of `blob` (at most 2 MiB, else `RangeError`), of version 1 unless given: 32 bytes. Blocks the thread for
-   * 50 ms, in full mode 30.
+   * RandomX of `blob` (at most 2 MiB, else `RangeError`), by default of version 1: 32 bytes. Blocks the thread for 50
+   * ms, in full mode 30.
    */
   hash(blob: Uint8Array, version?: RandomXVersion): Uint8Array;
   /** Gives the place back; hashing afterwards throws. */

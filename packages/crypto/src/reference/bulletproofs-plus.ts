@@ -87,7 +87,7 @@ function open(proof: BulletproofPlusParts): ProofWithChallenges | undefined {
   if (countElements("L", proof.L) !== rounds || countElements("R", proof.R) !== rounds) return undefined;
   const [r1, s1, d1] = [proof.r1, proof.s1, proof.d1].map(readScalar) as [bigint, bigint, bigint];
   if (![r1, s1, d1].every((value) => value < GROUP_ORDER)) return undefined;
-  // The proof speaks of commitments divided by 8, which the wire does not repeat.
+  // The proof refers to commitments divided by 8, which the wire does not repeat.
   const divided = readPoints(proof.commitments)?.map((point) => multiplyVartime(INVERSE_OF_8, point));
   const sent = readPoints(concatBytes(proof.A, proof.A1, proof.B, proof.L, proof.R));
   if (divided === undefined || sent === undefined) return undefined;

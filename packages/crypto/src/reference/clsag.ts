@@ -44,7 +44,7 @@ function domain(text: string): Uint8Array {
   return padded;
 }
 
-/** Decodes the ring and hashes what the rounds share; undefined where a part is malformed. */
+/** Decodes the ring and computes the hashes that the rounds share; undefined if a part is malformed. */
 function prepare(ring: ClsagRing): PreparedRing | undefined {
   const { message, keys, commitments, pseudoOut, keyImage, D } = ring;
   checkLength("message", message, 32);

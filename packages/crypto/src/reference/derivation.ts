@@ -32,7 +32,7 @@ function derivationScalar(derivation: Uint8Array, index: number): Uint8Array {
   return scalar.reduce32(keccak256(concatBytes(derivation, varint(index))));
 }
 
-/** Encodes what there is; 32 zero bytes and `valid` 0 where there is nothing. */
+/** Encodes the points; 32 zero bytes and `valid` 0 for undefined ones. */
 function encodeValid(points: readonly (Point | undefined)[]): { points: Uint8Array; valid: Uint8Array } {
   return {
     points: concatBytes(...points.map((point) => (point ? encodePoint(point) : new Uint8Array(32)))),

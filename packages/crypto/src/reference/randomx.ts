@@ -1,6 +1,6 @@
 /**
- * RandomX programs and dataset items, instruction by instruction as the specification has them: what the compiled ones
- * are tested against. Source: RandomX specification, chapters 4 to 7.
+ * RandomX programs and dataset items, executed instruction by instruction as in the specification: the compiled ones
+ * are tested against them. Source: RandomX specification, chapters 4 to 7.
  */
 import { type Instruction, readInstructions } from "../randomx/instructions.ts";
 import { reciprocal } from "../randomx/reciprocal.ts";
@@ -66,7 +66,7 @@ const inBoth = (state: ProgramState, operation: FloatOperation, x: Pair, y: Pair
 
 const negated = ([low, high]: Pair): Pair => [-low, -high];
 
-/** What holds for a whole program. */
+/** Values that hold for a whole program. */
 type InstructionContext = { readonly masks: Masks; readonly roundingGuard: bigint };
 
 type Execute = (state: ProgramState, instruction: Instruction, surroundings: InstructionContext) => void;
@@ -170,7 +170,7 @@ function isChanged({ name, target, source, constant }: Instruction, register: nu
   return name.startsWith("I") && name !== "ISTORE" && register === target;
 }
 
-/** Where a branch goes: after the last change of its register; a branch before counts as a change. */
+/** The target of a branch: after the last change of its register; an earlier branch counts as a change. */
 function jumpTarget(instructions: readonly Instruction[], at: number): number {
   const { target } = instructions[at]!;
   let before = at - 1;
@@ -257,8 +257,8 @@ function storeVectors(state: ProgramState, at: number, mixing: VersionParameters
 }
 
 /**
- * Executes a program (configuration and instructions); returns what its vectors are in the end.
- * Source: specification 4.5 and 4.6.2, whose steps are numbered here.
+ * Executes a program (configuration and instructions); returns its vectors at the end. Source: specification 4.5 and
+ * 4.6.2, whose steps are numbered here.
  */
 export function executeProgram(
   program: Uint8Array,

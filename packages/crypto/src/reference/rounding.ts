@@ -58,7 +58,7 @@ const step = (value: number, direction: number): number =>
 
 /**
  * The result (of `a` alone for a square root) in mode 0 to nearest, 1 down, 2 up, 3 to zero: the nearest double, or its
- * neighbour when that lies on the asked side. All operands of a product, quotient or root are positive.
+ * neighbour in the direction of the mode. All operands of a product, quotient or root are positive.
  */
 export function roundedResult(
   operation: FloatOperation,

@@ -1,6 +1,6 @@
 /**
- * Amounts as the recipient alone reads them. `amountKey` is `derivationToScalar(derivation, outputIndex)`, 32 bytes.
- * Source: rctOps.cpp `ecdhEncode`, `ecdhDecode`, `genCommitmentMask`.
+ * Amounts encrypted for the recipient. `amountKey` is `derivationToScalar(derivation, outputIndex)`, 32 bytes. Source:
+ * rctOps.cpp `ecdhEncode`, `ecdhDecode`, `genCommitmentMask`.
  */
 import { asciiBytes, checkLength } from "../bytes.ts";
 import { keccak256 } from "../hash/keccak.ts";

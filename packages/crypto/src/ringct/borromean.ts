@@ -34,7 +34,10 @@ export function verifyBorromean(commitment: Uint8Array, { s0, s1, ee, Ci }: Borr
   return equalBytes(hashToScalar(sums(challenges, concatBytes(...withoutBit), s1)), ee);
 }
 
-/** cᵢ·Pᵢ + sᵢ·G for every bit; `c` is one scalar or one per bit. The sᵢ need not be below ℓ: nobody checked. */
+/**
+ * cᵢ·Pᵢ + sᵢ·G for every bit; `c` is one scalar or one per bit. The sᵢ need not be below ℓ, because they are not
+ * checked before.
+ */
 function sums(c: Uint8Array, points: Uint8Array, s: Uint8Array): Uint8Array {
   const a = c.length === 32 ? repeatElement(c, BITS) : c;
   const b = concatBytes(...elementsOf(s).map(slidingWindowScalar));

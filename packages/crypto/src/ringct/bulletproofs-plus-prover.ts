@@ -1,8 +1,8 @@
 /**
  * The Bulletproofs+ prover on vectors of scalars and points (32 bytes each).
  *
- * Times: amounts, masks and nonces enter only scalar arithmetic and `multiexp`, which do not depend on their values.
- * `…Vartime` calls fold the generators, with challenges anybody can recompute from the proof.
+ * Times: amounts, masks and nonces are used only in scalar arithmetic and `multiexp`, whose times do not depend on
+ * their values. `…Vartime` calls fold the generators, with challenges that anybody can recompute from the proof.
  * Source: https://eprint.iacr.org/2020/735 §3 and §4; bulletproofs_plus.cc.
  */
 import { asciiBytes, concatBytes, elementAt, elementsOf, repeatElement, wipe } from "../bytes.ts";

@@ -20,7 +20,7 @@ export type BulletproofPlus = {
   R: Uint8Array[];
 };
 
-/** A proof with the output commitments it speaks of, as in the transaction (not divided by 8). */
+/** A proof with its output commitments, as in the transaction (not divided by 8). */
 export type ProvenCommitments = { proof: BulletproofPlus; commitments: readonly Uint8Array[] };
 
 /**

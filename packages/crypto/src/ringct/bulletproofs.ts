@@ -41,7 +41,7 @@ export type Bulletproof = {
   t: Uint8Array;
 };
 
-/** A proof with the output commitments it speaks of, as in the transaction (not divided by 8). */
+/** A proof with its output commitments, as in the transaction (not divided by 8). */
 export type BulletproofCommitments = { proof: Bulletproof; commitments: readonly Uint8Array[] };
 
 type Challenges = { y: Uint8Array; z: Uint8Array; x: Uint8Array; xInner: Uint8Array; rounds: Uint8Array };
@@ -76,7 +76,7 @@ function isWellFormed({ proof, commitments }: BulletproofCommitments): boolean {
   return L.length === rounds && R.length === rounds && scalars.every(scIsCanonical);
 }
 
-/** C/8 for each commitment, which is what the prover hashed; undefined where one is no point. */
+/** C/8 for each commitment, which the prover hashed; undefined if one of them is no point. */
 function divideCommitments(commitments: readonly Uint8Array[]): Uint8Array | undefined {
   const divided = commitments.map((commitment) => backend.scalarMult(INVERSE_OF_EIGHT, commitment));
   return divided.every((point) => point !== undefined) ? concatBytes(...divided) : undefined;
@@ -171,7 +171,7 @@ function weigh(
   };
 }
 
-/** (z − z²)·Σ yⁱ − Σ z^(j+3)·(2⁶⁴ − 1): what the proven inner product differs by from the amounts. */
+/** (z − z²)·Σ yⁱ − Σ z^(j+3)·(2⁶⁴ − 1): the difference between the proven inner product and the amounts. */
 function offsetOf(values: { y: Uint8Array; z: Uint8Array; size: number; zPowers: Uint8Array }): Uint8Array {
   const { y, z, size, zPowers } = values;
   const ySum = sum(backend.vector.powers(y, size));

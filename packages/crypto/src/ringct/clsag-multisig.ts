@@ -59,8 +59,8 @@ function nonceFactor(frame: ClsagFrame, ring: ClsagRing, totals: readonly NonceP
 }
 
 /**
- * The challenge of an input, from the sums of all signers' nonces. Throws `InvalidPoint` for what is no point and
- * `RangeError` where the real member is not in the ring.
+ * The challenge of an input, from the sums of all signers' nonces. Throws `InvalidPoint` for bytes that are no point
+ * and `RangeError` if the real member is not in the ring.
  */
 export function clsagChallenge(frame: ClsagFrame, totals: readonly NoncePoints[]): ClsagChallenge {
   const { message, pseudoOut, keyImage, proof, realIndex } = frame;
@@ -94,7 +94,7 @@ export interface ClsagShare {
   readonly nonces: readonly Uint8Array[];
   /** A share of the one-time secret. */
   readonly secretKey: Uint8Array;
-  /** The commitment's mask less pseudoOut's, from the signer who knows it. */
+  /** The commitment's mask less pseudoOut's, from the signer who has it. */
   readonly secretMask?: Uint8Array | undefined;
 }
 

@@ -114,8 +114,8 @@ function aggregateSecret(ring: ClsagRing, secretKey: Uint8Array, secretMask: Uin
 }
 
 /**
- * Whether the proof holds; false on anything malformed. Does not ask whether the key image lies in the prime-order
- * subgroup (`isInMainSubgroup`). Source: rctSigs.cpp `verRctCLSAGSimple`.
+ * Whether the proof holds; false for malformed proofs. Does not check that the key image is in the prime-order subgroup
+ * (`isInMainSubgroup`). Source: rctSigs.cpp `verRctCLSAGSimple`.
  */
 export function verifyClsag({ message, ring, pseudoOut, keyImage, proof }: ClsagVerification): boolean {
   const elements = [message, pseudoOut, keyImage, proof.c1, proof.D, ...proof.s];
@@ -129,7 +129,7 @@ export function verifyClsag({ message, ring, pseudoOut, keyImage, proof }: Clsag
 /** A ring with the responses (32 bytes a member) and the first challenge of its proof. */
 export type ProvenRing = ClsagRing & { s: Uint8Array; c1: Uint8Array };
 
-/** As `verifyClsag`, for what is side by side already; throws `RangeError` where lengths do not fit. */
+/** As `verifyClsag`, for joined parts; throws `RangeError` if lengths do not match. */
 export function verifyClsagRing(proven: ProvenRing): boolean {
   return backend.verifyClsag(proven, proven.s, proven.c1);
 }

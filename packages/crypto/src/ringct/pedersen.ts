@@ -48,7 +48,7 @@ function visible(amount: bigint): BigUint64Array {
   return BigUint64Array.of(amount);
 }
 
-/** G + amount·H: the commitment of an amount everybody sees, as a coinbase output's. Source: rctOps.cpp `zeroCommit`. */
+/** G + amount·H: the commitment to a public amount, as of a coinbase output. Source: rctOps.cpp `zeroCommit`. */
 export function commitZeroMask(amount: bigint): Uint8Array {
   return backend.commitVartime(visible(amount), 1);
 }

@@ -12,7 +12,7 @@ const WIDTH = 6;
 /** 2^256 mod ℓ. */
 const LOST = scReduce64(new Uint8Array(64).fill(1, 32, 33));
 
-/** The scalar (32 bytes, below ℓ) that ref10 multiplies by when given any 32 bytes. */
+/** The scalar (32 bytes, below ℓ) by which ref10 multiplies for any 32 bytes. */
 export function slidingWindowScalar(bytes: Uint8Array): Uint8Array {
   const value = scReduce32(bytes);
   return losesCarry(bytes) ? scSub(value, LOST) : value;

@@ -1,4 +1,6 @@
-/** Loads the curve25519 kernels: one text compiled over two field back-ends, chosen by what the processor can do. */
+/**
+ * Loads the curve25519 kernels: one source compiled over two field back-ends, chosen by the features of the processor.
+ */
 
 import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";

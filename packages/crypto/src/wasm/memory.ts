@@ -1,6 +1,6 @@
 import type { Kernel, Pointer } from "./kernel.ts";
 
-/** More than any block or scan batch needs; beyond it a caller is mistaken or hostile. */
+/** More than any block or scan batch needs; beyond it the caller has a bug or is hostile. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 /** Placing inputs in the kernel's memory and reading results from it. */

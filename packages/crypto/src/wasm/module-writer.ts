@@ -143,7 +143,10 @@ function writeBodies({ functions }: ModuleParts): Code {
   return code;
 }
 
-/** The bytes of a module that imports a memory and functions, fewer than 100 in all, and exports what has a name. */
+/**
+ * The bytes of a module that imports a memory and functions, fewer than 100 in all, and exports the functions that have
+ * a name.
+ */
 export function writeModule(parts: ModuleParts): Uint8Array {
   const module = createCode(4096);
   emit(module, 0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0);

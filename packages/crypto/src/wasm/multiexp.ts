@@ -22,7 +22,7 @@ export function createMultiexpFunctions(
   kernel: Kernel,
   memory: Memory,
 ): Pick<Backend, "multiexp" | "multiexpVartime" | "generators"> {
-  /** Encodings once asked for, per family: hashing to a point again would cost 4 µs each. */
+  /** Encodings that were computed before, per family: hashing to a point again would cost 4 µs each. */
   const known: Partial<Record<GeneratorFamily, Uint8Array>> = {};
   const compute = (
     { scalars, points, generators }: MultiexpTerms,

@@ -24,7 +24,7 @@ function checkRing(ring: ClsagRing): number {
   return size;
 }
 
-/** Whether a proof has as many rounds as its outputs ask for; throws `RangeError` on parts that are no elements. */
+/** Whether a proof has as many rounds as its outputs require; throws `RangeError` for parts that are no elements. */
 function isWellFormed(proof: BulletproofPlusParts): boolean {
   for (const name of ["A", "A1", "B", "r1", "s1", "d1"] as const) checkLength(name, proof[name], 32);
   const outputs = countElements("commitments", proof.commitments);
