@@ -1,10 +1,10 @@
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { type NodeContext, refusal } from "./context.ts";
 
-/** What a caller is told who would pay. Source: core_rpc_server.cpp `on_rpc_access_submit_nonce`. */
+/** The answer to a caller that wants to pay. Source: core_rpc_server.cpp `on_rpc_access_submit_nonce`. */
 const unnecessary = { status: "Payment not necessary" };
 
-/** Handlers of the calls about payment for access, which nobody asks for here. */
+/** Handlers of the calls about payment for access, which this node does not require. */
 export function accessHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.access, {
     rpcAccessInfo: () => ({

@@ -10,7 +10,7 @@ import { poolInfo, requestedInfo } from "./pool-info.ts";
 const MAX_BLOCKS = 1000;
 const MAX_TRANSACTIONS = 20_000;
 const MAX_BYTES = 100 * 1024 * 1024;
-/** Of a restricted port, whose responses must stay below 32 MiB with what is told beside the blocks. */
+/** Limit of a restricted port, whose responses must stay below 32 MiB with what is returned besides the blocks. */
 const RESTRICTED_BYTES = 16 * 1024 * 1024;
 /** Of these, whole transactions of the pool have a quarter at most. */
 const POOL_SHARE = 1 / 4;

@@ -45,7 +45,7 @@ function tlsOf(address: string): ServerTls {
   return { mode, trust: "anyone" };
 }
 
-/** A port must be said. */
+/** The port must be part of the text. */
 function readAddress(text: string): Endpoint {
   const [, bracketed, named, digits] =
     /^(?:https?:\/\/)?(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253})):(\d{1,5})\/?$/i.exec(text) ?? [];

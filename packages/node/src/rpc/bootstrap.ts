@@ -101,7 +101,7 @@ function isExpected(error: unknown): error is Error {
   return [RemoteError, BadAnswer, ConnectionFailed].some((kind) => error instanceof kind);
 }
 
-/** Makes one that asks nobody until told whom. */
+/** Creates one that asks no node until one is chosen. */
 export function createBootstrap(options: BootstrapOptions): Bootstrap {
   const { log, clockMs = () => performance.now() } = options;
   let chosen: Chosen | undefined;

@@ -20,7 +20,7 @@ export interface NodeServices {
   /** The part (1 to 8) of a pruned chain that is needed next; 0: any. */
   neededStripe(): number;
   readonly miner: Miner;
-  /** What miners are told of the pool. */
+  /** Chooses the transactions of the pool that miners are sent. */
   readonly backlog: Backlog;
   readonly pruner: Pruner;
   /** Unix seconds. */

@@ -92,7 +92,7 @@ function cumulativeDifficultyOf(read: ChainReader, hash: Uint8Array): bigint {
   return found?.cumulativeDifficulty ?? 0n;
 }
 
-/** What is not told by the block itself. */
+/** Facts that are not in the block itself. */
 interface HeaderOptions {
   /** Blocks of the main chain above it. */
   readonly depth: number;

@@ -16,7 +16,10 @@ interface HeaderOrder {
   readonly fillPowHash: boolean;
 }
 
-/** Header fields of a block; `pow_hash` where it is asked for, or where the node knows it (upstream tells nobody). */
+/**
+ * Header fields of a block; `pow_hash` if it is requested, or if the node knows it (the upstream dialect returns it
+ * only on request).
+ */
 export function describeHeaderOf(
   context: NodeContext,
   { read, block, fillPowHash }: HeaderOrder,

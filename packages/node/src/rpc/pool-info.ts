@@ -56,7 +56,7 @@ function entriesOf(keys: readonly string[], { parts, restricted }: NodeContext):
   return entries.filter(({ row }) => !restricted || isPublic(row));
 }
 
-/** How many of the first entries are told whole, and their bytes. */
+/** How many of the first entries are returned whole, and their bytes. */
 function fitting(entries: readonly PoolEntry[], { most, maxBytes }: { most: number; maxBytes: number }) {
   let count = 0;
   let bytes = 0;

@@ -58,7 +58,7 @@ const unspent = 0;
 const spentInChain = 1;
 const spentInPool = 2;
 
-/** An image of another length than 32 bytes is no image, so nobody spent it. */
+/** An image of another length than 32 bytes is no image, so it is unspent. */
 function spentStatus({ parts: { store, pool }, restricted }: NodeContext, image: Uint8Array): number {
   if (image.length !== 32) return unspent;
   if (store.read.isKeyImageSpent(image)) return spentInChain;
