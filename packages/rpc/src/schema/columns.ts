@@ -2,12 +2,12 @@ import { encodedObjects, type PortableArray, type PortableEntry, writePortable }
 import type { AnySchema, Fields } from "./schema.ts";
 import { type TextBytes, textWords } from "./text-bytes.ts";
 
-/** Values of one field: whole numbers, or so many bytes for each record (a boolean is one byte, 0 or 1). */
+/** Values of one field: whole numbers, or a fixed number of bytes per record (a boolean is one byte, 0 or 1). */
 export type Column = Float64Array | Uint8Array;
 
 /**
- * A list of small records given field by field, for lists of hundreds that are asked for all the time: neither the
- * handler nor the writer makes an object for each. A field without column is empty in all of them.
+ * A list of small records stored column by column, for lists of hundreds that are requested often: neither the handler
+ * nor the writer creates an object per record. A field without column is empty in all of them.
  */
 export class Columns<T> {
   readonly length: number;
@@ -19,24 +19,24 @@ export class Columns<T> {
   }
 }
 
-/** Makes one of `length` records. */
+/** Creates a list of `length` records. */
 export function columns<T>(length: number, values: { readonly [K in keyof T]?: Column }): Columns<T> {
   return new Columns(length, values);
 }
 
-/** Where the values of a column go among the bytes of records of one length. */
+/** The positions of a column's values among the bytes of records of equal length. */
 interface Slots {
   readonly bytes: Uint8Array;
-  /** Of the first value. */
+  /** Offset of the first value. */
   readonly offset: number;
   readonly recordBytes: number;
 }
 
-/** How the values of a kind of field are written. */
+/** How the values of a kind of field are serialized. */
 interface ColumnKind {
   /** Writes the JSON text of a value. */
   readonly put?: (column: Column, at: number, out: TextBytes) => void;
-  /** The entry that leaves room for a value, and what fills it. */
+  /** An entry with space for a value, and the function that fills it. */
   readonly room?: (valueBytes: number) => PortableEntry;
   readonly fill?: (column: Column, slots: Slots) => void;
 }
@@ -48,7 +48,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Column): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Word by word: neither a call for each value nor a step for each byte. */
+/** Copies word by word, since a call per value or a step per byte would be slower. */
 function fillBytes(column: Column, { bytes, offset, recordBytes }: Slots, valueBytes: number): void {
   const [source, target] = [viewOf(column), viewOf(bytes)];
   const words = valueBytes - (valueBytes % WORD_BYTES);
@@ -98,15 +98,15 @@ function partOf<P extends keyof ColumnKind>(schema: AnySchema, part: P): NonNull
 
 type ColumnsByName = Readonly<Record<string, Column | undefined>>;
 
-/** Writes lists of records with these fields that are given as columns. */
+/** Serializes lists of records with these fields that are stored as columns. */
 export interface ColumnsWriter {
   /** Writes the list as JSON text; `indent` is that of a record. */
   put(value: Columns<unknown>, out: TextBytes, indent: string): void;
-  /** The same in portable storage; undefined for an empty list. */
+  /** The list in portable storage; undefined for an empty list. */
   portable(value: Columns<unknown>): PortableArray | undefined;
 }
 
-/** One for each list: how a record is laid out is found out once. */
+/** Creates a writer to be used for one list schema, so that the layout of a record is determined once. */
 export function createColumnsWriter(fields: Fields): ColumnsWriter {
   const names = Object.keys(fields).sort();
   let known: RecordLayout | undefined;
@@ -151,13 +151,13 @@ function putColumns({ length, columns }: Columns<unknown>, { fields, names, out,
   }
 }
 
-/** Bytes of each value of a column; 0 where there is none. */
+/** Bytes per value of a column; 0 if there is no column. */
 function widthOf(column: Column | undefined, length: number): number {
   if (column === undefined) return 0;
   return column instanceof Float64Array ? 8 : column.length / length;
 }
 
-/** A record of a list in portable storage, and where the values of its columns go. */
+/** A record of a list in portable storage, and the positions of its columns' values. */
 interface RecordLayout {
   readonly widths: readonly number[];
   readonly record: Uint8Array;
@@ -170,7 +170,7 @@ interface RecordLayout {
 
 const HEADER_BYTES = writePortable(new Map()).length - 1;
 
-/** Bytes of a record with these entries, without the header of a storage. */
+/** Size in bytes of a record with these entries, without the header of the storage. */
 function recordBytesOf(entries: readonly (readonly [string, PortableEntry])[]): Uint8Array {
   return writePortable(new Map(entries)).subarray(HEADER_BYTES);
 }
@@ -184,14 +184,15 @@ function layOut(names: readonly string[], fields: Fields, widths: readonly numbe
   });
   const places = names.flatMap((name, i) => {
     if (widths[i] === 0) return [];
-    // What is written up to a field ends with its value: whatever their number, the count is one byte.
+    // A record with the entries up to a field ends with that field's value: the count takes one byte, whatever the
+    // number.
     const offset = recordBytesOf(entries.slice(0, i + 1)).length - widths[i]!;
     return [{ name, offset, fill: partOf(fields[name]!, "fill") }];
   });
   return { widths, record: recordBytesOf(entries), places };
 }
 
-/** One record, repeated, into which the values are put. */
+/** One record, repeated, into which the values are copied. */
 function fillRecords({ record, places }: RecordLayout, columnOf: ColumnsByName, length: number): Uint8Array {
   const recordBytes = record.length;
   const bytes = new Uint8Array(length * recordBytes);

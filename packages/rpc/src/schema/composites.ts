@@ -28,7 +28,7 @@ import {
 import { bytesOfText, type TextBytes, type TextWords, textWords } from "./text-bytes.ts";
 import { type Elements, writtenPortable, writtenText } from "./written.ts";
 
-/** Named fields. Shared by requests and answers, and by JSON and binary paths. */
+/** Named fields. Used for requests and responses, and for JSON and binary paths. */
 export interface RecordSchema<F extends Fields>
   extends Schema<RecordOf<F>, RecordInputOf<F> | Lasting<RecordInputOf<F>>, false> {
   readonly fields: F;
@@ -94,11 +94,11 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
   };
 }
 
-/** What is the same in all texts of a record at one indent. */
+/** The parts that are the same in all texts of a record at one indent. */
 interface RecordLayout {
   /** Indent of the fields. */
   readonly inner: string;
-  /** What comes before the value of each field where it is the first one, and where others are before it. */
+  /** The text before the value of each field if it is the first one, and if others precede it. */
   readonly first: readonly TextWords[];
   readonly next: readonly TextWords[];
   readonly end: TextWords;
@@ -106,7 +106,7 @@ interface RecordLayout {
   readonly empty: TextWords;
 }
 
-/** Made once for each of the few indents there are. */
+/** Created once for each of the few indents in use. */
 function createLayouts(names: readonly string[]): (indent: string) => RecordLayout {
   const layouts: RecordLayout[] = [];
   return (indent) => {
@@ -184,7 +184,7 @@ function writePortableFields(
   return entries;
 }
 
-/** `null` and `[]` answer exactly like a missing field. */
+/** `null` and `[]` are treated like a missing field. */
 function isMissing(value: Json): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
@@ -207,7 +207,7 @@ function describeFields(fields: Fields): JsonSchema {
   return { type: "object", properties, ...(required.length > 0 && { required }) };
 }
 
-/** Values of one kind. */
+/** A list of values of one kind. */
 export interface ListSchema<S extends AnySchema>
   extends Schema<TypeOf<S>[], Elements<InputOf<S>> | Columns<TypeOf<S>>, false> {
   readonly item: S;
@@ -215,15 +215,16 @@ export interface ListSchema<S extends AnySchema>
 
 const [OPEN, COMMA, CLOSE] = [0x5b, 0x2c, 0x5d];
 
-/** For lists of records alone: what else there is has no columns. */
+/** Only lists of records have a columns writer. */
 function columnsWriterOf(item: AnySchema) {
   const { fields } = item as Partial<RecordSchema<Fields>>;
   return fields === undefined ? undefined : createColumnsWriter(fields);
 }
 
 /**
- * A list; an empty one is present in the contract dialect and left out upstream (S10). As the original programs do,
- * requests are read leniently: what is no list, or no list of records where one belongs, counts as left out.
+ * A list; an empty one is present in the contract dialect and left out upstream (S10). As in the original programs,
+ * requests are read leniently: a value that is not a list, or not a list of records if records are declared, counts as
+ * left out.
  */
 export function list<S extends AnySchema>(item: S): ListSchema<S> {
   const columnsWriter = columnsWriterOf(item);
@@ -310,17 +311,17 @@ export function zero<Out, In>(schema: Schema<Out, In>): Schema<Out, In, true> {
   return { ...or(schema, schema.absent() as Out & In), absent: () => schema.absent() };
 }
 
-/** Left out of an answer in both dialects while empty or at its default. */
+/** Left out of a response in both dialects while empty or at its default. */
 export function omitEmpty<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
   return withPresence(schema, "omitEmpty");
 }
 
-/** An optional number of an answer: 0 is present in the contract dialect and left out upstream (S10). */
+/** An optional number of a response: 0 is present in the contract dialect and left out upstream (S10). */
 export function contractZero<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
   return withPresence(schema, "contract");
 }
 
-/** Always written, although a list. */
+/** Always written, even if it is an empty list. */
 export function always<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
   return withPresence(schema, "always");
 }

@@ -3,13 +3,13 @@ import type { Dialect } from "../dialect.ts";
 import { TextBytes } from "./text-bytes.ts";
 
 /**
- * A record of which all but the `changing` fields stay as they are for as long as `facts` lives: what is written of
- * them is written once. `facts` must not be changed, and must hold the first field that is written where anything changes.
+ * A record in which all but the `changing` fields are constant as long as `facts` lives: their serialized form is
+ * computed once. `facts` must not be changed, and must contain the first field that is written if any other changes.
  */
 export class Lasting<T> {
   readonly facts: object;
   readonly changing: object;
-  /** Never there; tells the types of records apart. */
+  /** Never set; distinguishes the types of records. */
   declare readonly of?: T;
 
   constructor(facts: object, changing: object) {
@@ -18,12 +18,12 @@ export class Lasting<T> {
   }
 }
 
-/** Makes one; the same `facts` object is to be given each time. */
+/** Creates such a record; the same `facts` object must be passed each time. */
 export function lasting<F extends object, C extends object>(facts: F, changing: C): Lasting<F & C> {
   return new Lasting(facts, changing);
 }
 
-/** All fields of a record, lasting or not. */
+/** All fields of a record, cached or not. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   if (value instanceof Lasting) return { ...value.facts, ...value.changing } as Record<string, unknown>;
   return value as Record<string, unknown>;
@@ -31,7 +31,7 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 type Encoding = { readonly changing: object; readonly object: PortableObject };
 
-/** Remembers the binary form of lasting records of one schema, for as long as what may change did not. */
+/** Caches the binary form of such records of one schema, as long as their changing fields are equal. */
 export function createEncodings(): (value: Lasting<unknown>, encode: () => PortableObject) => PortableObject {
   const encodings = new WeakMap<object, Encoding>();
   return ({ facts, changing }, encode) => {
@@ -53,7 +53,7 @@ function isSame(a: object, b: object): boolean {
   return more === 0;
 }
 
-/** Text with gaps for the fields at some places of a record. */
+/** Text with gaps for some fields of a record. */
 type Template = {
   readonly dialect: Dialect;
   readonly indent: string;
@@ -61,11 +61,11 @@ type Template = {
   readonly shape: string;
   /** Text before each gap, and after the last. */
   readonly texts: readonly Uint8Array[];
-  /** Places of the fields that fill the gaps. */
+  /** Indices of the fields that fill the gaps. */
   readonly gaps: readonly number[];
 };
 
-/** Writes the member of a record with its name; false where it is left out. */
+/** Writes a member of a record with its name; returns false if it is left out. */
 export type MemberWriter = (
   at: number,
   record: Readonly<Record<string, unknown>>,
@@ -79,7 +79,7 @@ export type TemplateOptions = {
   readonly indent: string;
 };
 
-/** Writes lasting records of one schema. */
+/** Creates the writer of such records of one schema. */
 export function createTemplates(): (value: Lasting<unknown>, options: TemplateOptions) => void {
   const templates = new WeakMap<object, Template>();
   return (value, options) => {

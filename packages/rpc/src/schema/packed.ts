@@ -2,7 +2,7 @@ import { BadRequest } from "../errors.ts";
 import { rawBytes } from "./scalars.ts";
 import type { Schema } from "./schema.ts";
 
-/** Fixed-size items side by side in one byte string, as portable storage keeps lists of plain data. */
+/** Items of fixed size, concatenated in one byte string, as portable storage stores lists of plain data. */
 export function packed<Item>(options: {
   readonly kind: string;
   readonly itemBytes: number;

@@ -1,24 +1,24 @@
 import { BadRequest } from "../errors.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** One declared value of a query: what a handler gets of the text a caller wrote. */
+/** One declared value of a query: what a handler receives for the caller's text. */
 export interface QueryValue<Out> {
-  /** What it is where the caller does not give it. */
+  /** The value if the caller does not send it. */
   readonly absent: Out;
-  /** Takes the decoded text; throws BadRequest. */
+  /** Parses the decoded text; throws BadRequest. */
   read(text: string): Out;
   describe(): JsonSchema;
 }
 
-/** The values of a query by their names. */
+/** The declared values of a query by name. */
 export type QueryFields = Readonly<Record<string, QueryValue<unknown>>>;
 
-/** What a handler gets of a query. */
+/** The values that a handler receives for a query. */
 export type QueryOf<Q extends QueryFields> = { readonly [K in keyof Q]: Q[K]["absent"] };
 
 const DIGITS = /^(?:0|[1-9][0-9]{0,15})$/;
 
-/** A number from 0 to 2^53-1 in decimal digits, without leading zeros; undefined, or `absent`, where it is not given. */
+/** A number from 0 to 2^53-1 in decimal digits, without leading zeros; undefined, or `absent`, if it is not sent. */
 export function queryNumber<Absent extends number | undefined = undefined>(
   bounds: { readonly min?: number; readonly max?: number; readonly absent?: Absent } = {},
 ): QueryValue<number | Absent> {
@@ -34,7 +34,7 @@ export function queryNumber<Absent extends number | undefined = undefined>(
   };
 }
 
-/** Text of 1 to `longest` characters that `pattern` allows; undefined, or `absent`, where it is not given. */
+/** Text of 1 to `longest` characters that `pattern` allows; undefined, or `absent`, if it is not sent. */
 export function queryText<Absent extends string | undefined = undefined>(bounds: {
   readonly longest: number;
   /** Tested against the whole decoded text; has no flags `g` or `y`. */

@@ -1,9 +1,9 @@
 import { quote } from "../json.ts";
 
-/** Text with its JSON form, which is made once: for long texts that are sent again and again. */
+/** Text with its JSON form, which is computed once: for long texts that are sent again and again. */
 export class Quoted {
   readonly text: string;
-  /** A byte string. */
+  /** JSON as a byte string (each character is one byte). */
   readonly json: string;
 
   constructor(text: string) {
@@ -12,7 +12,7 @@ export class Quoted {
   }
 }
 
-/** Prepares a text. */
+/** Computes the JSON form of a text. */
 export function quoted(text: string): Quoted {
   return new Quoted(text);
 }

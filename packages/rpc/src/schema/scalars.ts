@@ -18,7 +18,7 @@ type Scalar<T, In> = {
   put?: (value: In, out: TextBytes) => void;
   toPortable: (value: In) => PortableEntry;
   fromPortable: (value: PortableValue) => Json;
-  /** Left out: as the JSON value it stands for is read. */
+  /** If left out, the value is read as the JSON value it corresponds to. */
   readPortable?: (value: PortableValue) => T;
   describe: JsonSchema;
 };
@@ -42,8 +42,8 @@ function scalar<T extends In, In = T>(options: Scalar<T, In>): Schema<T, In, fal
 }
 
 /**
- * Digits are a number for 64-bit fields only: clients send amounts in texts (monero-ts does), which the original took
- * until 0.18.5. Source: portable_storage_val_converters.h.
+ * Digits in a string are accepted as a number for 64-bit fields only: clients send amounts as strings (monero-ts does),
+ * which the original accepted until 0.18.5. Source: portable_storage_val_converters.h.
  */
 function integerOf(value: Json, bits: number): bigint | number {
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return value;
@@ -51,7 +51,7 @@ function integerOf(value: Json, bits: number): bigint | number {
   throw new BadRequest("not an integer");
 }
 
-/** Any integer type will do, as long as the number fits. */
+/** Accepts any integer type, as long as the number fits. */
 function portableInteger({ integer }: PortableValue): bigint {
   if (integer === undefined) throw new BadRequest("not an integer");
   return integer;
@@ -66,7 +66,7 @@ function checkedU64(value: unknown): bigint {
   return value;
 }
 
-/** Unsigned 64-bit integer that may exceed 2^53: amounts, difficulties, anything a peer chooses. A bigint. */
+/** Unsigned 64-bit integer that may exceed 2^53: amounts, difficulties, any value that a peer chooses. A bigint. */
 export const u64: Schema<bigint, bigint, false> = scalar({
   kind: "u64",
   zero: 0n,
@@ -131,8 +131,8 @@ function unsigned(kind: string, bits: number): Schema<number, number, false> {
 }
 
 /**
- * Unsigned 64-bit integer that stays below 2^53: heights, counts, sizes in bytes, seconds. A number; a request
- * above 2^53-1 counts as 2^53-1, which is as far beyond any chain.
+ * Unsigned 64-bit integer that stays below 2^53: heights, counts, sizes in bytes, seconds. A number; a request above
+ * 2^53-1 counts as 2^53-1, which exceeds every chain as well.
  */
 export const uint = unsigned("uint", 64);
 export const uint32 = unsigned("uint32", 32);
@@ -209,7 +209,7 @@ function textLike(kind: string, describe: JsonSchema): Schema<string, string | Q
   });
 }
 
-/** Texts of hex digits: of bytes nothing need be checked or escaped. */
+/** Texts of hex digits: bytes need not be checked or escaped. */
 function hexLike(kind: string, describe: JsonSchema): Schema<string, string | Quoted | Uint8Array, false> {
   const asText = textLike(kind, describe);
   return {
@@ -228,7 +228,7 @@ function hexLike(kind: string, describe: JsonSchema): Schema<string, string | Qu
 /** Text; bytes that are not UTF-8 survive as lone surrogates. */
 export const text = textLike("text", { type: "string" });
 
-/** 1 to `longest` visible ASCII characters, which mean nothing but themselves. */
+/** 1 to `longest` visible ASCII characters that need no escaping. */
 export function printable(longest: number): Schema<string, string | Quoted, false> {
   const pattern = `^[!-~]{1,${longest}}$`;
   const isName = new RegExp(pattern);
@@ -243,12 +243,15 @@ export function printable(longest: number): Schema<string, string | Quoted, fals
   };
 }
 
-/** Hex digits, or the bytes to write in them. The handler checks them, because each method refuses bad ones with its own code. */
+/**
+ * Hex digits, or the bytes to be written as hex. The handler checks them, because each method rejects invalid ones with
+ * its own code.
+ */
 export const hex = hexLike("hex", { type: "string", pattern: "^([0-9a-fA-F]{2})*$" });
-/** 32 bytes in hex, or "" where there is none. The handler checks it, as with `hex`. */
+/** 32 bytes in hex, or "" if there is none. The handler checks it, as with `hex`. */
 export const hash = hexLike("hash", { type: "string", pattern: "^([0-9a-fA-F]{64})?$" });
 
-/** Raw bytes inside a JSON string, one byte per character; in binary paths a byte string. */
+/** Raw bytes inside a JSON string, one byte per character; a byte string in binary paths. */
 export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
   kind: "rawBytes",
   omittable: false,
@@ -266,7 +269,7 @@ export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
   describe: () => ({ type: "string", description: "raw bytes, not text" }),
 };
 
-/** The bytes a JSON string was sent as. */
+/** The bytes that were sent as a JSON string. */
 function bytesOfText(value: string): Uint8Array {
   return new Uint8Array(Buffer.from(byteStringOf(value), "latin1"));
 }

@@ -5,12 +5,14 @@ import type { TextBytes } from "./text-bytes.ts";
 
 /** How strictly a value is read. */
 export type Reading = {
-  /** `request`: absent fields take their zero value, as the original programs do. `answer`: they are refused. */
+  /**
+   * `request`: absent fields take their zero value, as in the original programs. `answer`: absent fields are rejected.
+   */
   readonly of: "request" | "answer";
 };
 
 /**
- * When a field of an answer is written:
+ * When a field of a response is written:
  * `always`; `contract`: left out when empty, but only in the upstream dialect; `omitEmpty`: left out when empty.
  */
 export type Presence = "always" | "contract" | "omitEmpty";
@@ -19,8 +21,8 @@ export type Presence = "always" | "contract" | "omitEmpty";
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /**
- * One declared value: what a reader gets (`Out`), what a writer gives (`In`), and whether a writer may leave
- * the field out (`Omittable`).
+ * One declared value: the type that a reader returns (`Out`), the type that a writer takes (`In`), and whether a writer
+ * may leave the field out (`Omittable`).
  */
 export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
   readonly kind: string;
@@ -28,17 +30,17 @@ export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
   readonly presence: Presence;
   /** The value of an absent field. */
   absent(): Out | undefined;
-  /** False when an answer without this field is a broken answer. */
+  /** False if a response without this field is invalid. */
   readonly absentInAnswer: boolean;
-  /** Throws BadRequest when the value does not fit. */
+  /** Throws BadRequest if the value does not fit. */
   read(value: Json, reading: Reading): Out;
   /** JSON text as a byte string (each character is one byte); `indent` is that of the enclosing object. */
   write(value: In, dialect: Dialect, indent: string): string;
-  /** The same as bytes; left out: what `write` gives. */
+  /** Writes the same text as bytes; if left out, the result of `write` is used. */
   put?(value: In, out: TextBytes, indent: string): void;
-  /** The same from portable storage. */
+  /** Reads the value from portable storage. */
   readPortable(value: PortableValue, reading: Reading): Out;
-  /** The same in portable storage, always in its upstream form; undefined for an empty list. */
+  /** The value in portable storage, always in its upstream form; undefined for an empty list. */
   writePortable(value: In): PortableEntry | undefined;
   isEmpty(value: In): boolean;
   describe(): JsonSchema;
@@ -58,10 +60,10 @@ export function putValue(schema: AnySchema, value: unknown, out: TextBytes, inde
   else schema.put(value, out, indent);
 }
 
-/** What a reader gets: a handler its params, a client its result. */
+/** The type that a reader returns: params for a handler, the result for a client. */
 export type TypeOf<S> = S extends Schema<infer Out, infer _In, boolean> ? Out : never;
 
-/** What a writer gives: a client its params, a handler its result. */
+/** The type that a writer takes: params from a client, the result from a handler. */
 export type InputOf<S> = S extends Schema<infer _Out, infer In, boolean> ? In : never;
 
 export type Fields = Readonly<Record<string, AnySchema>>;

@@ -14,7 +14,7 @@ export interface SwitchedSchema<Value> extends Schema<Value, Value, false> {
   readonly forms: Readonly<Record<Dialect, WireForm<Value, unknown>>>;
 }
 
-/** Gives a form its wire type. */
+/** Checks the wire type of a form. */
 export function wireForm<Value, Wire>(form: WireForm<Value, Wire>): WireForm<Value, unknown> {
   return form as WireForm<Value, unknown>;
 }

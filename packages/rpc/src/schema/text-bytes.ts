@@ -2,18 +2,18 @@ import type { Dialect } from "../dialect.ts";
 
 const WORD_BYTES = 4;
 const QUOTE = 0x22;
-/** Texts up to this length are written here: a call into the library takes as long as thirty characters. */
+/** Texts up to this length are written in JavaScript: a library call takes as long as thirty characters. */
 const SHORT_TEXT = 32;
 const BEGIN_BYTES = 1024;
 const MAX_SHORT_INTEGER = 2 ** 31;
 
-/** Text by the word; the last one is filled up with what is written over next. */
+/** Text in words; the excess bytes of the last word are overwritten by the text that follows. */
 export interface TextWords {
   readonly length: number;
   readonly words: Uint32Array;
 }
 
-/** Prepares a byte string that is written again and again. */
+/** Prepares a byte string that is written repeatedly. */
 export function textWords(text: string): TextWords {
   const words = new Uint32Array(Math.ceil(text.length / WORD_BYTES));
   for (let i = 0; i < text.length; i++)
@@ -28,8 +28,8 @@ const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * JSON text that is being written as bytes, one for each character of a byte string: neither the texts of values nor
- * what joins them are made as strings.
+ * JSON text that is written as bytes, one for each character of a byte string: no strings are created for values or for
+ * the text between them.
  */
 export class TextBytes {
   readonly dialect: Dialect;
@@ -37,35 +37,36 @@ export class TextBytes {
   #view: DataView;
   #at = 0;
 
-  /** Begins in memory that nobody else writes to meanwhile. */
+  /** Starts in a buffer that no other writer uses meanwhile. */
   constructor(dialect: Dialect, begin = Buffer.allocUnsafe(BEGIN_BYTES)) {
     this.dialect = dialect;
     this.#bytes = begin;
     this.#view = new DataView(begin.buffer, begin.byteOffset, begin.length);
   }
 
-  /** Bytes written so far. */
+  /** Number of bytes written so far. */
   get length(): number {
     return this.#at;
   }
 
-  /** What was written, in the memory it was written to. */
+  /** The written bytes, in the buffer they were written to. */
   get written(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
 
-  /** Makes room for so many bytes and a word, so that text may be written by the word. */
+  /** Ensures space for this number of bytes and one word, so that text may be written in whole words. */
   reserve(more: number): void {
     const needed = this.#at + more + WORD_BYTES;
     if (needed <= this.#bytes.length) return;
-    // Room for what follows a long list, too: its bytes would be copied once more for a few of these.
+    // The buffer also gets space for what follows a long list: otherwise its bytes would be copied once more for a few
+    // others.
     const longer = Buffer.allocUnsafe(Math.max(needed + Math.ceil(needed / 8), 2 * this.#bytes.length));
     this.#bytes.copy(longer, 0, 0, this.#at);
     this.#bytes = longer;
     this.#view = new DataView(longer.buffer, longer.byteOffset, longer.length);
   }
 
-  /** A byte string. */
+  /** Writes a byte string. */
   text(text: string): void {
     const { length } = text;
     this.reserve(length);
@@ -84,7 +85,7 @@ export class TextBytes {
     this.#at += length;
   }
 
-  /** Text that is there already. */
+  /** Writes existing text. */
   bytes(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.#bytes.set(bytes, this.#at);
@@ -96,7 +97,7 @@ export class TextBytes {
     this.#bytes[this.#at++] = byte;
   }
 
-  /** A whole number from 0 to 2^53 - 1, in decimal. */
+  /** Writes a whole number from 0 to 2^53 - 1, in decimal. */
   integer(value: number): void {
     this.reserve(20);
     if (value < 10) {
@@ -117,7 +118,7 @@ export class TextBytes {
     this.#at = end;
   }
 
-  /** Hexadecimal digits in quotation marks, of `length` bytes from `from` on. */
+  /** Writes `length` bytes from `from` on as hexadecimal digits in quotation marks. */
   hex(bytes: ArrayLike<number>, from = 0, length = bytes.length): void {
     this.reserve(2 * length + 2);
     const view = this.#view;
@@ -129,12 +130,12 @@ export class TextBytes {
   }
 }
 
-/** Memory that most texts fit into; they end with a copy. */
+/** A buffer into which most texts fit; finished texts are copied out of it. */
 const SCRATCH_BYTES = 64 * 1024;
 /** Undefined while a text is being written into it. */
 let scratch: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
-/** The bytes of what `write` writes at once. */
+/** The bytes that `write` writes synchronously. */
 export function bytesOfText(dialect: Dialect, write: (out: TextBytes) => void): Buffer {
   const begin = scratch;
   scratch = undefined;

@@ -1,7 +1,7 @@
 import type { PortableEntry } from "@anulo/protocol";
 import { type AnySchema, putValue, type Schema } from "./schema.ts";
 
-/** A list whose text or binary form is made already. */
+/** A list whose text or binary form exists already. */
 export class Written {
   readonly length: number;
   readonly form: Buffer | PortableEntry;
@@ -11,7 +11,7 @@ export class Written {
     this.form = form;
   }
 
-  /** Bytes of a text or of one byte string; of other entries they are not counted. */
+  /** Size of a text or of one byte string; other entries are not counted. */
   get bytes(): number {
     const { form } = this;
     if (form instanceof Uint8Array) return form.length;
@@ -19,15 +19,18 @@ export class Written {
   }
 }
 
-/** What elements are made of, where it may change while a long list is written in turns. */
+/** The source of a list's elements, if it may change while a long list is written in turns. */
 export interface DrawnFrom {
-  /** Called before each pause: it must not change any more. */
+  /** Called before each pause: from now on the source must not change. */
   hold(): void;
-  /** Called once the list is written, or is not any more. */
+  /** Called once writing has ended, completely or not. */
   release(): void;
 }
 
-/** A list whose elements are made when they are written, and not kept: of a long one only the text takes memory. */
+/**
+ * A list whose elements are created when they are written, and not retained: for a long list only the text takes
+ * memory.
+ */
 export class Drawn<T> {
   readonly length: number;
   readonly at: (place: number) => T;
@@ -40,12 +43,12 @@ export class Drawn<T> {
   }
 }
 
-/** Draws each element from one of the values; `draw` may be called again for the same one. */
+/** Creates each element from one of the values; `draw` may be called again for the same one. */
 export function drawn<V, T>(values: readonly V[], draw: (value: V) => T): Drawn<T> {
   return new Drawn(values.length, (place) => draw(values[place]!));
 }
 
-/** What a handler gives for a list. */
+/** The types that a handler may return for a list. */
 export type Elements<T> = readonly T[] | Drawn<T>;
 
 /** The text of a written list, undefined for any other value. */
@@ -58,7 +61,7 @@ export function writtenPortable(value: unknown): PortableEntry | undefined {
   return value instanceof Written && !(value.form instanceof Uint8Array) ? value.form : undefined;
 }
 
-/** The same schema, whose values may also be written already. */
+/** The same schema, whose values may also be serialized already. */
 export function serialized<Out, In, O extends boolean>(
   schema: Schema<Out, In, O>,
 ): Schema<Out, In | Written, O> {

@@ -1,6 +1,6 @@
 import type { PageType } from "../pages.ts";
 
-/** What goes back to the caller, before it is HTTP. */
+/** The response to a caller, before it becomes HTTP. */
 export type Answer = {
   readonly status: 200 | 400 | 403 | 404 | 405 | 409 | 410 | 413 | 500 | 503;
   readonly type:
@@ -11,11 +11,11 @@ export type Answer = {
     | PageType;
   /** A byte string (each character is one byte) or bytes. */
   readonly body: string | Buffer;
-  /** Lines beside those of every answer, each with its end. */
+  /** Header lines beside those of every response, each with its line end. */
   readonly headers?: string;
 };
 
-/** JSON given as a byte string or bytes. */
+/** A response of JSON, as a byte string or bytes. */
 export function jsonAnswer(body: string | Buffer): Answer {
   return { status: 200, type: "application/json", body };
 }

@@ -1,46 +1,46 @@
-/** Tokens by which callers are known, beside the login or in its place. Source: RFC 6750. */
+/** Authentication of callers by tokens, beside the login or instead of it. Source: RFC 6750. */
 import type { Call } from "../define.ts";
 import { RpcError } from "../errors.ts";
 import type { NeededScope } from "../scope.ts";
 
-/** Who sent a request, as its token says. */
+/** The sender of a request, according to its token. */
 export interface Bearer {
-  /** Tells tokens apart, and is no secret. */
+  /** Identifies the token; not secret. */
   readonly id: string;
   /** Aborted when the token is revoked. */
   readonly ended: AbortSignal;
-  /** Whether the token allows what needs this scope; undefined: what no token allows. */
+  /** Whether the token allows calls of this scope; undefined: calls that no token allows. */
   allows(scope: NeededScope | undefined): boolean;
-  /** Whether it may use what a named path names. */
+  /** Whether the token allows the wallet or other object in a named path. */
   mayUse(name: string): boolean;
-  /** Told what it was refused: a call or path. */
+  /** Called with the call or path that was rejected. */
   onRefused(what: string): void;
 }
 
-/** Knows tokens. */
+/** Checks tokens. */
 export interface TokenAuth {
-  /** Undefined for a text that is no token, and alike for one that is unknown, expired or revoked. */
+  /** Undefined for text that is not a token, and also for an unknown, expired or revoked one. */
   check(token: string): Bearer | undefined;
 }
 
-/** Ours, by the HTTP code that says the same. */
+/** Our own code, after the HTTP code with the same meaning. */
 export const FORBIDDEN = -403;
 
 const SCHEME = /^bearer +/i;
 
-/** The token in a header Authorization; undefined where another scheme is used. */
+/** The token in an Authorization header; undefined if another scheme is used. */
 export function tokenOf(authorization: string | undefined): string | undefined {
   const scheme = authorization === undefined ? null : SCHEME.exec(authorization);
   return scheme === null ? undefined : authorization!.slice(scheme[0].length);
 }
 
-/** Value of the header WWW-Authenticate that asks for a token. */
+/** Value of the WWW-Authenticate header that requests a token. */
 export function bearerChallenge(authorization: string | undefined): string {
   const error = tokenOf(authorization) === undefined ? "" : ',error="invalid_token"';
   return `Bearer realm="anulo"${error}`;
 }
 
-/** How a request is refused whose token does not allow what it asks for; undefined where it may go on. */
+/** The error for a request whose token does not allow it; undefined if it is allowed. */
 export function scopeRefusal(
   { scope }: Pick<Call, "scope">,
   name: string,
@@ -52,7 +52,7 @@ export function scopeRefusal(
   return new RpcError(FORBIDDEN, `Forbidden: this token lacks the scope ${scope}`, { scope });
 }
 
-/** The same for a wallet: it does not tell whether there is one of this name. */
+/** The same error for a wallet: it does not reveal whether a wallet of this name exists. */
 export function wrongWallet(): RpcError {
   return new RpcError(FORBIDDEN, "Forbidden: this token is not for this wallet");
 }

@@ -13,7 +13,7 @@ export function isBinaryBody(body: Uint8Array): boolean {
   return SIGNATURE.equals(body.subarray(0, SIGNATURE.length));
 }
 
-/** Answers a binary path: portable storage for portable storage; a body that is none is HTTP 400. */
+/** Responds to a binary path: request and response are portable storage; any other body gets HTTP 400. */
 export function answerBinaryPath<Context>(
   found: Implemented<Context>,
   body: Uint8Array,
@@ -27,7 +27,7 @@ export function answerBinaryPath<Context>(
   if (params === undefined) return badRequest;
   const answer = () => {
     const writing = { form: "portable", request } as const;
-    // Lists are drawn in the turn in which the handler answers: what they are drawn from is that of this moment.
+    // Lists are created in the turn in which the handler returns, so that their source is consistent.
     const written = whenReady(budget.admit(call.cost), () =>
       whenReady(runHandler(found, params.value, request, rules), (value) =>
         writeLongLists(call.result, value, writing),

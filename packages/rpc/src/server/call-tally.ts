@@ -1,21 +1,23 @@
 import { RpcError } from "../errors.ts";
 import { BadParams, type CallEnd } from "./call.ts";
 
-/** How a call ended: as asked, refused by a code callers know, or by a bug or because its caller left. */
+/**
+ * How a call ended: successfully, with an error code that callers know, or because of a bug or because its caller left.
+ */
 export const callOutcomes = ["ok", "refused", "failed"] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
 /** Counts the calls of a service as they end. */
 export interface CallTally {
-  /** To be given to the server as `onCall`. */
+  /** To be passed to the server as `onCall`. */
   readonly onCall: (end: CallEnd) => void;
-  /** How many calls have ended, by name and outcome. */
+  /** Number of calls that have ended, by name and outcome. */
   counts(): Iterable<{ readonly call: string; readonly outcome: CallOutcome; readonly count: number }>;
-  /** Has `listener` told the name and duration of every call from now on. */
+  /** Calls `listener` with the name and duration of every call from now on. */
   listen(listener: (call: string, seconds: number) => void): void;
 }
 
-/** Starts with no calls; there are as many counts as declared calls that were made. */
+/** Starts without calls; there is one count for each declared call that was made. */
 export function createCallTally(): CallTally {
   const byCall = new Map<string, Record<CallOutcome, number>>();
   const listeners: ((call: string, seconds: number) => void)[] = [];

@@ -7,60 +7,63 @@ import { type Logger, silent } from "../log/logger.ts";
 import type { Bearer } from "./bearer.ts";
 import { CallerLeft, OverBudget, type RequestBudget } from "./request-budget.ts";
 
-/** Where a request came from and what it may do and cost. */
+/** The origin of a request, its permissions and its limits. */
 export type RequestInfo = {
   readonly dialect: Dialect;
   /** True on a restricted port, and for what a restricted process has passed on. */
   readonly restricted: boolean;
-  /** False where any web page can have sent it: by GET, without a login. */
+  /** False if any web page could have sent it: by GET, without a login. */
   readonly mayAct: boolean;
   /** The header Idempotency-Key, as it was sent. */
   readonly idempotencyKey?: string | undefined;
   /** IP address of the caller. */
   readonly remoteAddress: string;
-  /** Names the request in every line of the log about it. */
+  /** Identifies the request in every log line about it. */
   readonly id: string;
-  /** What a named path names, decoded; undefined on the service's own paths. */
+  /** The object in a named path, decoded; undefined on the service's own paths. */
   readonly name: string | undefined;
-  /** Whose token came with it; undefined where there was none: then the login, if any, was right. */
+  /** The owner of the token that was sent; undefined if there was none: then the login, if any, was right. */
   readonly bearer?: Bearer | undefined;
-  /** Who sent it: the same object for each request of a connection. */
+  /** The sender: the same object for each request of a connection. */
   readonly caller: RequestCaller;
   readonly budget: RequestBudget;
 };
 
-/** The caller as handlers see it. */
+/** The caller, in the form that handlers use. */
 export interface RequestCaller {
-  /** Aborted when the caller leaves: what is then still being done for it is in vain. */
+  /** Aborted when the caller leaves: work for it is then useless. */
   readonly signal: AbortSignal;
   /** Whether the signal is aborted. */
   readonly isGone: boolean;
 }
 
-/** What handlers are given and what must hold before they run. */
+/** What handlers receive, and the conditions that are checked before they run. */
 export type Rules<Context> = {
-  /** Handlers wait for it; what it throws refuses the call. */
+  /** Handlers wait for it; an error it throws rejects the call. */
   readonly context: (request: RequestInfo) => MaybePromise<Context>;
-  /** Whether a token is for what a call with these params is about; throws the refusal where it is not. */
+  /** Checks that a token covers the objects that a call with these params is about; throws the error otherwise. */
   readonly checkReach?: (call: Call, asked: { params: unknown; context: Context; bearer: Bearer }) => void;
-  /** Whether a need of a declaration is met, or now can be; left out, every need is. What it throws refuses the call. */
+  /**
+   * Whether a need of a declaration is met, or can be met now; if left out, every need is. An error it throws rejects
+   * the call.
+   */
   readonly isMet?: (need: Need, context: Context) => MaybePromise<boolean>;
-  /** Told once a call has ended, however it did. */
+  /** Called once a call has ended, however it ended. */
   readonly release?: (context: Context) => void;
   readonly log?: Logger;
-  /** Told of every call that was run, once it has ended. */
+  /** Called for every call that was run, once it has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined;
 };
 
-/** A call that has ended; `error` is undefined where it did what was asked. */
+/** A call that has ended; `error` is undefined if it succeeded. */
 export interface CallEnd {
   readonly call: string;
-  /** From its params read to its result, without writing it. */
+  /** From parsing its params to its result, without serializing the result. */
   readonly seconds: number;
   readonly error: unknown;
 }
 
-/** How a call is refused while a need is not met. Source: wallet_rpc_server.cpp `not_open`, `m_restricted`. */
+/** The error of a call while a need is not met. Source: wallet_rpc_server.cpp `not_open`, `m_restricted`. */
 const unmet: Readonly<Record<Need, { code: number; message: string }>> = {
   openWallet: { code: -13, message: "No wallet file" },
   unrestrictedService: { code: -7, message: "Command unavailable in restricted mode." },
@@ -78,7 +81,7 @@ const unmet: Readonly<Record<Need, { code: number; message: string }>> = {
   trustedDaemon: { code: -1, message: "This command requires a trusted daemon." },
 };
 
-/** What a call is answered while a need is not met. */
+/** The error of a call while a need is not met. */
 export const unmetNeed = (need: Need): RpcError => errorOf(unmet[need]);
 
 export function errorOf({ code, message }: { code: number; message: string }): RpcError {
@@ -90,7 +93,7 @@ export class BadParams extends Error {
   override name = "BadParams";
 }
 
-/** Finds what a name means in this dialect on this port, or undefined. */
+/** Finds the call with a name in this dialect on this port, or undefined. */
 export function findCall<Context>(
   calls: ReadonlyMap<string, Implemented<Context>>,
   name: string,
@@ -103,12 +106,12 @@ export function findCall<Context>(
   return isKnown ? found : undefined;
 }
 
-/** Whether a request may have this call made. */
+/** Whether a request may make this call. */
 export function isAllowed({ reads }: Call, { mayAct }: RequestInfo): boolean {
   return reads || mayAct;
 }
 
-/** Calls by every name they answer to; a name declared twice is a mistake in the declarations. */
+/** Calls by all of their names; a name that is declared twice is an error in the declarations. */
 export function indexCalls<Context>(
   calls: readonly Implemented<Context>[],
   transport: (call: Call) => boolean,
@@ -134,7 +137,7 @@ export function readParams(call: Call, params: Json): unknown {
   }
 }
 
-/** Runs a handler with params already read; throws RpcError for every refusal the caller may see. */
+/** Runs a handler with parsed params; throws RpcError for every error that the caller may see. */
 export function runHandler<Context>(
   found: Implemented<Context>,
   params: unknown,
@@ -179,7 +182,7 @@ function runMet<Context>({ handler }: Implemented<Context>, params: unknown, con
   return (handler as Handler<Call, Context>)(params as never, context);
 }
 
-/** Goes on once every need is met, in order; throws the refusal of the first that is not. */
+/** Continues once every need is met, in order; throws the error of the first need that is not. */
 export function whenMet<Context, T>(
   needs: readonly Need[],
   { context, rules }: { readonly context: Context; readonly rules: Rules<Context> },
@@ -194,8 +197,8 @@ export function whenMet<Context, T>(
 }
 
 /**
- * What the caller sees of an exception; what it may not see goes to the log. Throws what ends the request: that it
- * costs too much, or that nobody waits for it.
+ * Converts an exception to the error that the caller sees; details it may not see are logged. Throws errors that end
+ * the request: it exceeds its limits, or its caller has left.
  */
 export function visibleError(
   error: unknown,

@@ -9,17 +9,17 @@ import { isExpensive } from "../costs.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Limits } from "./limits.ts";
 
-/** Milliseconds of one turn of the event loop in which requests of strangers are begun. */
+/** Milliseconds per turn of the event loop in which requests of strangers are started. */
 const TURN_MS = 10;
 
-/** What one IP address or token takes of a share. */
+/** The part of a share that one IP address or token uses. */
 type Use = {
-  /** The address, or the token's id after a word. */
+  /** The address, or the token's id after a prefix. */
   readonly key: string;
   readonly isOfToken: boolean;
-  /** Requests coming in, and what was parsed of them. */
+  /** Memory of incoming requests, and of their parsed values. */
   readonly requestBytes: ByteBudget;
-  /** Responses being made, and what is not sent of them. */
+  /** Memory of responses under construction, and of their unsent parts. */
   readonly responseBytes: ByteBudget;
   connections: number;
   requests: number;
@@ -27,20 +27,20 @@ type Use = {
   expensive: number;
 };
 
-/** What one token may take of the memory of a share. */
+/** The fraction of a share's memory that one token may use. */
 const TOKENS_SHARE = 1 / 4;
 
-/** A response's memory, from before it is made until its last byte is sent. */
+/** The memory of a response, from before it is built until its last byte is sent. */
 export interface ResponseHold {
-  /** False where there is no memory left for so many bytes. */
+  /** Returns false if there is no memory left for this number of bytes. */
   resize(bytes: number): boolean;
   release(): void;
 }
 
-/** Leave to make a response. */
+/** Permission to build a response. */
 export interface Admission {
   readonly hold: ResponseHold;
-  /** To be called once it is made: another call that takes long may begin. */
+  /** To be called once it is built: another expensive call may start then. */
   end(): void;
 }
 
@@ -51,7 +51,7 @@ type Waiting = {
   readonly admit: (admission: Admission | undefined) => void;
 };
 
-/** Who sends requests over one connection, and whether they are still there. */
+/** The sender of the requests of one connection, and whether it is still connected. */
 export class Caller {
   readonly remoteAddress: string;
   readonly share: CallerShare;
@@ -68,17 +68,17 @@ export class Caller {
     this.#request = use.requestBytes.reserve(0)!;
   }
 
-  /** Whose part of the share its requests take. */
+  /** The part of the share that counts its requests. */
   get use(): Use {
     return this.#use;
   }
 
-  /** Memory of the request that is coming in, or being answered. */
+  /** Memory of the request that is being received or processed. */
   get request(): ByteReservation {
     return this.#request;
   }
 
-  /** Its next requests are another's; between two of them it holds nothing. */
+  /** Its next requests count for another address or token; between two requests it holds no memory. */
   become(use: Use): void {
     this.#request.release();
     this.#use = use;
@@ -101,13 +101,13 @@ export class Caller {
     return this.#isGone;
   }
 
-  /** Nobody seems to wait any more: what only reads is ended, and what acts still gets its response. */
+  /** The caller has probably left: reading calls are aborted, and calls that act still get their response. */
   abandon(): void {
     this.#isGone = true;
     this.#controller?.abort();
   }
 
-  /** Ends what is done for the caller. */
+  /** Aborts the work for the caller. */
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
@@ -118,8 +118,7 @@ export class Caller {
 }
 
 /**
- * What the owner of a service, or all strangers together, may take of it. What one of the two takes is not lacking
- * to the other.
+ * What the owner of a service, or all strangers together, may use of it. The two shares do not compete with each other.
  */
 export class CallerShare {
   readonly limits: Limits;
@@ -132,35 +131,35 @@ export class CallerShare {
   #requests = 0;
   #streams = 0;
   #expensive = 0;
-  /** Of this turn of the event loop, from the first request in it on. */
+  /** The slice of this turn of the event loop, starting with its first request. */
   #turn: TimeSlice | undefined;
 
   constructor(limits: Limits, options: { readonly isForStrangers: boolean }) {
     this.limits = limits;
     this.#isForStrangers = options.isForStrangers;
     this.#responseBytes = new ByteBudget(limits.heldBytes);
-    // Half at most, so that requests that wait to be answered never keep one another from it.
+    // At most half, so that requests that wait for memory never block one another.
     this.#requestBytes = new ByteBudget(limits.heldBytes / 2, this.#responseBytes);
   }
 
-  /** Bytes that requests and responses take. */
+  /** Bytes used by requests and responses. */
   get heldBytes(): number {
     return this.#responseBytes.used;
   }
 
-  /** Requests being answered, or waiting for it. */
+  /** Number of requests that are being processed, or wait for it. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** A new connection. */
+  /** Opens the accounting of a new connection. */
   open(remoteAddress: string): Caller {
     const use = this.#useOf(remoteAddress, false);
     use.connections++;
     return new Caller(this, remoteAddress, use);
   }
 
-  /** The request that is about to come in counts for a token, or for the caller's address where it has none. */
+  /** Counts the next request for a token, or for the caller's address if it has no token. */
   identify(caller: Caller, token: string | undefined): void {
     const key = token === undefined ? caller.remoteAddress : `token ${token}`;
     const old = caller.use;
@@ -191,7 +190,7 @@ export class CallerShare {
     return use;
   }
 
-  /** What an address or token takes is forgotten with its last connection and request. */
+  /** Releases a caller; the counts of an address or token are removed with its last connection and request. */
   close(caller: Caller): void {
     caller.use.connections--;
     const waiting = this.#waiting.find((other) => other.caller === caller);
@@ -199,7 +198,7 @@ export class CallerShare {
     this.#forget(caller.use);
   }
 
-  /** Counts a request; false where too many are being answered. */
+  /** Counts a request; false if too many are being processed. */
   begin({ use }: Caller): boolean {
     const { requests, requestsPerAddress } = this.limits;
     if (this.#requests >= requests || use.requests >= requestsPerAddress) return false;
@@ -215,7 +214,7 @@ export class CallerShare {
     this.#forget(caller.use);
   }
 
-  /** Counts an open stream, of a request that goes on as long; false where too many are open. */
+  /** Counts an open stream, whose request stays open as long; false if too many are open. */
   beginStream({ use }: Caller): boolean {
     const { streams, streamsPerAddress } = this.limits;
     if (this.#streams >= streams || use.streams >= streamsPerAddress) return false;
@@ -236,8 +235,8 @@ export class CallerShare {
   }
 
   /**
-   * Waits until a request may begin: strangers' are begun for a few milliseconds in each turn of the event loop, so
-   * that the owner's come in between, however many there are. Those of tokens take turns.
+   * Waits until a request may start: those of strangers are started for a few milliseconds in each turn of the event
+   * loop, so that the owner's get processed in between, however many there are. Requests of tokens take turns.
    */
   turn({ use }: Pick<Caller, "use">): MaybePromise<void> {
     if (use.isOfToken) return this.#tokenTurns.wait(use.key);
@@ -260,8 +259,8 @@ export class CallerShare {
   }
 
   /**
-   * Waits until a response may be made that costs so much at most; undefined when the caller leaves before, or has
-   * waited for too long.
+   * Waits until a response of at most this cost may be built; undefined if the caller leaves before, or has waited too
+   * long.
    */
   admit(caller: Caller, cost: CostLimits): MaybePromise<Admission | undefined> {
     const { heldBytes, heldBytesPerAddress, reservedBytes, slowMs } = this.limits;
@@ -280,7 +279,7 @@ export class CallerShare {
       };
       const waiting = { ...asked, admit };
       this.#waiting.push(waiting);
-      // Those before it may wait for what this one does not need.
+      // Requests before it may wait for resources that this one does not need.
       this.admitWaiting();
     });
   }
@@ -303,20 +302,20 @@ export class CallerShare {
     return new Grant(caller, reservation, takesSlot);
   }
 
-  /** A response takes nothing more. */
+  /** A response has released its memory. */
   returned(use: Use): void {
     this.admitWaiting();
     this.#forget(use);
   }
 
-  /** A call that takes long has ended. */
+  /** An expensive call has ended. */
   freeSlot(use: Use): void {
     this.#expensive--;
     use.expensive--;
     this.admitWaiting();
   }
 
-  /** In their order; who lacks only what is its own, or a slot, keeps nobody else waiting. */
+  /** Admits in order; a request that lacks only its own resources, or a slot, does not delay the others. */
   admitWaiting(): void {
     if (this.#waiting.length === 0) return;
     const left: Waiting[] = [];
@@ -334,14 +333,14 @@ export class CallerShare {
 }
 
 /**
- * Whether a token has as much as is still free: one may so have half, two a third each, and some is always left for
- * the next.
+ * Whether a token uses as much as is still free: thus one token may have half, two a third each, and some is always
+ * left for the next.
  */
 function takesTooMuch({ isOfToken }: Use, taken: number, free: number): boolean {
   return isOfToken && taken > 0 && taken >= free;
 }
 
-/** A class: there is one for every request. */
+/** A class, since there is one object per request. */
 class Grant implements Admission, ResponseHold {
   readonly #share: CallerShare;
   readonly #use: Use;

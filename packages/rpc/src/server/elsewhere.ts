@@ -3,10 +3,10 @@ import type { CheckedPass } from "../peers/pass.ts";
 import type { Answer } from "./answer.ts";
 import type { RequestHead } from "./http/request-head.ts";
 
-/** A request to a named path, before it is known who answers it. */
+/** A request to a named path, before it is known which process handles it. */
 export type NamedRequest = {
   readonly name: string;
-  /** By which logs name it, in every process that it comes to. */
+  /** Identifies it in the logs of every process that it reaches. */
   readonly id: string;
   readonly method: string;
   readonly target: string;
@@ -15,18 +15,18 @@ export type NamedRequest = {
   /** Whether it came on a restricted port, or was passed on by a process that is restricted. */
   readonly restricted: boolean;
   readonly idempotencyKey: string | undefined;
-  /** Whether another process has passed it on: then it is answered here or refused. */
+  /** Whether another process has passed it on: then it is handled here or rejected. */
   readonly isPassedOn: boolean;
   /** Aborted when its caller leaves. */
   readonly signal: AbortSignal;
-  /** Reserves memory for so many bytes of an answer. Throws what ends the request. */
+  /** Reserves memory for a response of this size. Throws an error that ends the request. */
   readonly admit: (bytes: number) => MaybePromise<void>;
 };
 
-/** Processes that divide among them what a service has. */
+/** Several processes that share the objects of a service. */
 export interface Elsewhere {
-  /** The answer of whoever has what the request names; undefined where that is this process. */
+  /** The response of the process that has the requested object; undefined if that is this process. */
   answer(request: NamedRequest): MaybePromise<Answer | undefined>;
-  /** The pass of a request on the port for other processes; undefined for what none of them has sent. */
+  /** The pass of a request on the port for other processes; undefined if none of them has sent it. */
   passOf(head: RequestHead): CheckedPass | undefined;
 }

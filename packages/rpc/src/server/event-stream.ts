@@ -1,12 +1,12 @@
 import type { ServerEvent } from "../resource.ts";
 import type { ByteStream } from "./http/http-answer.ts";
 
-/** A stream as a handler gave it, before it is HTTP. */
+/** A stream as a handler returned it, before it becomes HTTP. */
 export type StreamAnswer = {
   readonly events: AsyncIterable<ServerEvent>;
-  /** Bytes of its longest event. */
+  /** Maximum size of an event in bytes. */
   readonly longest: number;
-  /** Told of what the handler threw. */
+  /** Called with an error that the handler threw. */
   readonly onFailure: (error: unknown) => void;
   /** To be called once it has ended. */
   readonly onEnd: () => void;
@@ -24,7 +24,7 @@ export function eventText({ id, event, data }: ServerEvent): string {
   return `${id === undefined ? "" : `id: ${id}\n`}${named}${lines.join("")}\n`;
 }
 
-/** The events of a stream as bytes, drawn as its reader takes them. */
+/** The events of a stream as bytes, requested from the handler as its reader receives them. */
 export class EventStream implements ByteStream {
   readonly maxWaitingBytes: number;
   readonly #answer: StreamAnswer;
@@ -32,7 +32,7 @@ export class EventStream implements ByteStream {
   #events: AsyncIterator<ServerEvent> | undefined;
   #isOver = false;
 
-  /** Of an event, and of what waits for the reader, `maxWaitingBytes` at most. */
+  /** `maxWaitingBytes` limits an event, and the data that waits for the reader. */
   constructor(
     answer: StreamAnswer,
     options: { readonly maxWaitingBytes: number; readonly onEnd: () => void },
@@ -47,13 +47,13 @@ export class EventStream implements ByteStream {
       this.#events ??= this.#answer.events[Symbol.asyncIterator]();
       const { done, value } = await this.#events.next();
       if (done === true || this.#isOver) return undefined;
-      // Characters are never more than bytes: what is too long is not copied.
+      // A text has no more characters than bytes: one that is too long is not copied.
       if (value.data.length > this.maxWaitingBytes) throw new RangeError("event too long");
       const bytes = Buffer.from(eventText(value), "utf8");
       if (bytes.length > this.maxWaitingBytes) throw new RangeError("event too long");
       return bytes;
     } catch (error) {
-      // What ends because the reader has left may say so.
+      // If the reader has left, an error is expected and not reported.
       if (!this.#isOver) this.#answer.onFailure(error);
       return undefined;
     }
@@ -64,7 +64,7 @@ export class EventStream implements ByteStream {
     this.#isOver = true;
     this.#answer.onEnd();
     this.#onEnd();
-    // Nobody hears what a handler still throws; a generator that waits ends once what it waits for does.
+    // Errors that the handler still throws are ignored; a waiting generator ends once its wait ends.
     void this.#events?.return?.().catch(() => {});
   }
 }

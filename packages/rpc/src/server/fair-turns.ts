@@ -1,17 +1,17 @@
 import { type MaybePromise, TimeSlice } from "@anulo/limits";
 
-/** Milliseconds of one turn of the event loop in which requests begin as they come. */
+/** Milliseconds per turn of the event loop in which requests start as they come. */
 const TURN_MS = 10;
 
 /**
- * Has requests begin in turns: as they come while there is little to do, and else one of each caller after the other,
- * one in each turn of the event loop. So whoever sends one request waits for one of each other caller at most, however
- * many those have sent.
+ * Starts requests in turns: as they come while there is little to do, otherwise one of each caller after the other, one
+ * per turn of the event loop. Thus a caller with one request waits for at most one of each other caller, however many
+ * those have sent.
  */
 export class FairTurns {
-  /** Requests that wait, by caller; whose turn is next comes first. */
+  /** Waiting requests by caller; the caller whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
-  /** Of this turn of the event loop, from the first request in it on. */
+  /** The slice of this turn of the event loop, starting with its first request. */
   #turn: TimeSlice | undefined;
 
   /** Waits until a request of this caller may begin. */
@@ -31,13 +31,13 @@ export class FairTurns {
       this.#turn = undefined;
       const next = this.#take();
       if (next === undefined) return;
-      // Others wait, or may: what comes now stands behind them.
+      // Other requests wait, or may: a request that comes now is queued behind them.
       this.#begin();
       next();
     });
   }
 
-  /** The next request; its caller's others wait until the others have had their turn. */
+  /** The next request; further ones of its caller wait until the other callers have had their turn. */
   #take(): (() => void) | undefined {
     for (const [caller, waiting] of this.#waiting) {
       this.#waiting.delete(caller);

@@ -1,64 +1,72 @@
 /**
- * Any web page can have a browser send requests to a service on its user's machine. What pages may read is the
- * browser's affair (CORS); that they have things done is ours.
+ * Any web page can make a browser send requests to a service on its user's machine. What pages may read is the
+ * browser's concern (CORS); which actions they may cause is ours.
  */
 import { isIP } from "node:net";
 import type { RequestHead } from "./http/request-head.ts";
 
-/** What a browser sends for a page of any origin without asking first. Source: Fetch standard, "CORS-safelisted". */
+/**
+ * Types of content that a browser sends for a page of any origin without preflight. Source: Fetch standard,
+ * "CORS-safelisted".
+ */
 const UNASKED = /^(?:$|text\/plain\b|application\/x-www-form-urlencoded\b|multipart\/form-data\b)/i;
 
 /**
- * Names whose address no stranger can choose, unlike those of the public DNS: of one label, as in containers, or
- * below a domain that is kept out of it. Source: RFC 6761, RFC 6762, RFC 7686, RFC 8375; ICANN on `internal`.
+ * Names whose address an attacker cannot choose, unlike those of the public DNS: names of one label, as in containers,
+ * or below a domain that is reserved. Source: RFC 6761, RFC 6762, RFC 7686, RFC 8375; ICANN on `internal`.
  */
 const PRIVATE_NAME =
   /^[^.]+\.?$|(?:^|\.)(?:localhost|local|lan|home\.arpa|internal|test|example|onion|i2p)\.?$/i;
 
-/** What a page was loaded from: its host as browsers write it; undefined for none. */
+/** The host of an origin, as browsers write it; undefined if it has none. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/** A name whose address its owner can change to this machine's. */
+/** Whether the name's owner can change its address to that of this machine. */
 function isRebindable(host: string): boolean {
   const name = host.replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
   return name !== "" && isIP(name) === 0 && !PRIVATE_NAME.test(name);
 }
 
-/** Who may use a port from a browser. */
+/** Which pages may use a port from a browser. */
 export type PageRules = {
-  /** Origins whose pages may: exact texts, or `*` for all. */
+  /** Origins whose pages are allowed: exact texts, or `*` for all. */
   readonly origins: ReadonlySet<string>;
   readonly hasLogin: boolean;
-  /** A port for anybody is reached by any name. */
+  /** A port for strangers may be reached by any name. */
   readonly restricted: boolean;
-  /** What is asked for is a file of a page served here: the same for everybody, and nothing is done for it. */
+  /** The request is for a file of a page served here: it is the same for all callers and causes no action. */
   readonly isFile?: boolean;
 };
 
-/** Why a request is refused: it comes from a page that may not send it, or for a name that is not this service's. */
+/**
+ * Why a request is rejected: it comes from a page that may not send it, or for a host name that is not this service's.
+ */
 export type PageFault = "page" | "host";
 
 /**
- * Whether a browser sent this for a page whose origin is not among those allowed, by any method: without having
- * asked us first, or, where no login keeps it out, for a page that gave its own name our address (DNS rebinding).
- * Such a page is of the same origin to its browser, which then sends neither `Origin` with GET nor, without TLS,
- * `Sec-Fetch-Site`: only `Host` tells. Pages served here are held to the same: they call their own origin, with a
- * type of content that no other page can send unasked.
+ * Whether a browser sent this for a page whose origin is not allowed, by any method: without preflight, or, if no login
+ * protects the port, for a page that gave its own name our address (DNS rebinding). Such a page is of the same origin
+ * to its browser, which then sends neither `Origin` with GET nor, without TLS, `Sec-Fetch-Site`: only `Host` reveals
+ * it. Pages served here obey the same rules: they call their own origin, with a type of content that no other page can
+ * send without preflight.
  */
 export function pageFaultOf(head: RequestHead, rules: PageRules): PageFault | undefined {
   const { origin, host, method } = head;
   const { origins } = rules;
   if (origins.has("*") || (origin !== undefined && origins.has(origin))) return undefined;
   if (host !== undefined && isStolenName(host, rules)) return "host";
-  // Before a browser sends what it must ask for, it asks by OPTIONS.
+  // Browsers send preflight requests as OPTIONS.
   if (method === "OPTIONS") return undefined;
   if (isSentForOtherSite(head) && !(rules.isFile && isSentForOwnPage(head))) return "page";
   return undefined;
 }
 
-/** Browsers name the origin of scripts that are modules, even of the page's own. Source: HTML Standard, "fetch a module script". */
+/**
+ * Browsers send the origin for scripts that are modules, even of the page's own. Source: HTML Standard, "fetch a module
+ * script".
+ */
 function isSentForOwnPage({ origin, host, fetchSite }: RequestHead): boolean {
   if (fetchSite !== undefined && fetchSite !== "same-origin") return false;
   return origin !== undefined && host !== undefined && hostOf(origin) === host.toLowerCase();

@@ -1,4 +1,4 @@
-/** The header Idempotency-Key: another way to give the field `idempotency_key` of the calls that have one. */
+/** The header Idempotency-Key: another way to send the field `idempotency_key` of the calls that have one. */
 import type { Call } from "../define.ts";
 import { protocolErrors, RpcError } from "../errors.ts";
 import { isJsonObject, type Json } from "../json.ts";
@@ -10,14 +10,14 @@ const FIELD = "idempotency_key";
 
 type WithHeader = Pick<RequestInfo, "idempotencyKey">;
 
-/** Whether the request has the header and the call heeds it; calls without the field may be repeated as they are. */
+/** Whether the request has the header and the call uses it; calls without the field may be repeated without it. */
 export function hasHeaderFor({ params }: Call, { idempotencyKey }: WithHeader): boolean {
   if (idempotencyKey === undefined) return false;
   const { fields } = params as Partial<RecordSchema<Fields>>;
   return fields !== undefined && Object.hasOwn(fields, FIELD);
 }
 
-/** The params with the header's key. Throws `RpcError` where they have another one. */
+/** The params with the header's key. Throws `RpcError` if they contain a different one. */
 export function withHeader(call: Call, params: Json, request: WithHeader): Json {
   if (!hasHeaderFor(call, request) || !isJsonObject(params)) return params;
   const key = unquoted(request.idempotencyKey!);
@@ -30,7 +30,7 @@ export function withHeader(call: Call, params: Json, request: WithHeader): Json 
   return { ...params, [FIELD]: key };
 }
 
-/** How a batch is refused: one key cannot stand for several calls. */
+/** The error for a batch: one key cannot be used for several calls. */
 export const headerOfBatch = (): RpcError =>
   new RpcError(
     protocolErrors.invalidRequest.code,

@@ -27,12 +27,12 @@ import { CallerLeft, OverBudget } from "./request-budget.ts";
 /** The calls of JSON-RPC on one kind of port. */
 export type JsonRpcCalls<Context> = {
   readonly byName: ReadonlyMap<string, Implemented<Context>>;
-  /** Memory that the most demanding of them may take for its request. */
+  /** Maximum memory that any of them may use for its request. */
   readonly memoryBytes: number;
   readonly limits: Limits;
 };
 
-/** Answers one body of `/json_rpc`, or a batch in the contract dialect. */
+/** Responds to one body of `/json_rpc`, or to a batch in the contract dialect. */
 export function answerJsonRpc<Context>(
   calls: JsonRpcCalls<Context>,
   body: Uint8Array,
@@ -65,15 +65,15 @@ export function answerJsonRpc<Context>(
   return whenReady(text, jsonAnswer);
 }
 
-/** Of a result, as part of its message. */
+/** Indent of a result within its message. */
 const INDENT = "  ";
-/** Of what an error tells. */
+/** Indent of an error's fields. */
 const ERROR_INDENT = "    ";
 
-/** Room in a batch's response for refusing one of its requests. */
+/** Bytes reserved in a batch's response for rejecting one of its requests. */
 const REFUSAL_BYTES = 200;
 
-/** The response to each message, as long as there is room for it; what there is no room for is refused by itself. */
+/** The response to each message, as long as there is space for it; messages without space are rejected one by one. */
 async function answerBatch<Context>(
   messages: readonly ReadMessage<Context>[],
   request: RequestInfo,
@@ -99,7 +99,7 @@ async function answerBatch<Context>(
 }
 
 type ParsedBody = {
-  /** The requests of a batch, or the one there is. */
+  /** The requests of a batch, or the single one. */
   readonly items: readonly Json[];
   readonly isBatch: boolean;
   readonly values: number;
@@ -110,7 +110,7 @@ function parseSingle(body: Uint8Array | string, maxValues: number): ParsedBody {
   return { items: [object], isBatch: false, values };
 }
 
-/** A single request, or the requests of a batch. */
+/** Parses a single request, or the requests of a batch. */
 function parseBody(body: Uint8Array, maxValues: number): ParsedBody {
   const text = textOfBytes(body);
   if (!/^\s*\[/.test(text)) return parseSingle(text, maxValues);
@@ -119,7 +119,7 @@ function parseBody(body: Uint8Array, maxValues: number): ParsedBody {
   return { items: object.batch, isBatch: true, values };
 }
 
-/** A message as far as it is read before its call runs. */
+/** A message, parsed as far as needed before its call runs. */
 type ReadMessage<Context> =
   | { readonly id: Json; readonly error: RpcError }
   | { readonly id: Json; readonly found: Implemented<Context>; readonly params: Json };
@@ -166,7 +166,7 @@ function isAbsent(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Params of another kind than the method's count as none, as for the original programs. */
+/** Params of another kind than the method's count as missing, as in the original programs. */
 function paramsOf(params: Json | undefined, isList: boolean): Json {
   if (isList) return Array.isArray(params) ? params : [];
   return params !== undefined && isJsonObject(params) ? params : {};

@@ -1,53 +1,55 @@
 import type { CostLimits } from "@anulo/limits";
 import { costs } from "../costs.ts";
 
-/** Bounds on what the callers of a port may cost. */
+/** Limits of the resources that the callers of a port may use. */
 export type Limits = {
-  /** Bytes of a request's body. */
+  /** Maximum size of a request's body in bytes. */
   readonly requestBytes: number;
-  /** Memory in bytes that a request may take once parsed, whatever its call is declared to. */
+  /** Maximum memory in bytes of a parsed request, whatever its call declares. */
   readonly requestMemoryBytes: number;
-  /** Bytes of an answer's body. */
+  /** Maximum size of a response's body in bytes. */
   readonly answerBytes: number;
   readonly headerBytes: number;
-  /** Open connections of all callers, and of one IP address, of the internet or not. */
+  /** Maximum number of open connections: of all callers, of one public IP address, and of one private address. */
   readonly connections: number;
   readonly connectionsPerPublicAddress: number;
   readonly connectionsPerPrivateAddress: number;
-  /** Requests being answered or waiting for it, of all callers and of one IP address. */
+  /** Maximum number of requests being processed or waiting: of all callers and of one IP address. */
   readonly requests: number;
   readonly requestsPerAddress: number;
-  /** Calls that take long (`isExpensive`) at once; the others wait. */
+  /** Maximum number of concurrent expensive calls (`isExpensive`); the others wait. */
   readonly expensiveCalls: number;
-  /** Requests of one batch, and bytes of their responses together. */
+  /** Maximum number of requests in a batch, and total size of their responses in bytes. */
   readonly batch: number;
   readonly batchBytes: number;
-  /** Memory in bytes that requests, and answers being made or sent, may take. */
+  /** Memory in bytes that requests, and responses being built or sent, may use. */
   readonly heldBytes: number;
-  /** What one IP address may take of it. */
+  /** The part of it that one IP address may use. */
   readonly heldBytesPerAddress: number;
-  /** Bytes of an answer that are reserved before it is made; more as it turns out longer. */
+  /** Bytes of a response that are reserved before it is built; more if it turns out longer. */
   readonly reservedBytes: number;
-  /** Milliseconds a caller may take to send a request, and to take each part of an answer. */
+  /** Milliseconds that a caller may take to send a request, and to receive each part of a response. */
   readonly slowMs: number;
-  /** Bytes per second a caller must take of a long answer, on average over `slowMs`. */
+  /** Bytes per second of a long response that a caller must receive, on average over `slowMs`. */
   readonly leastRate: number;
-  /** Milliseconds for which a call goes on whose caller has closed its side of the connection. */
+  /** Milliseconds for which a call continues after its caller has closed its side of the connection. */
   readonly halfClosedMs: number;
   readonly keepAliveMs: number;
-  /** Open streams of all callers, and of one IP address. */
+  /** Maximum number of open streams: of all callers, and of one IP address. */
   readonly streams: number;
   readonly streamsPerAddress: number;
-  /** Bytes of an event of a stream, and of what waits for its reader. */
+  /** Maximum size in bytes of a stream's event, and of the data that waits for its reader. */
   readonly streamBytes: number;
-  /** Milliseconds after which the reader of a silent stream is sent a comment. */
+  /** Milliseconds after which a comment is sent on a silent stream. */
   readonly heartbeatMs: number;
 };
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Of a whole service. Source: core_rpc_server.cpp MAX_RPC_CONTENT_LENGTH (1 MiB for requests); the rest is ours. */
+/**
+ * Limits of a whole service. Source: core_rpc_server.cpp MAX_RPC_CONTENT_LENGTH (1 MiB for requests); the rest is ours.
+ */
 export const defaultLimits: Limits = {
   requestBytes: MiB,
   requestMemoryBytes: 512 * MiB,
@@ -74,10 +76,13 @@ export const defaultLimits: Limits = {
   heartbeatMs: 15_000,
 };
 
-/** What strangers get of the memory of a service that has a port for them; never more than what is named here. */
+/**
+ * The fraction of a service's memory that strangers may use, if it has a port for them; never more than the values
+ * below.
+ */
 const STRANGERS_SHARE = 1 / 4;
 
-/** Most of what each limit is on a port for strangers. */
+/** Maximum values of the limits of a port for strangers. */
 const strangers = {
   requestMemoryBytes: 2 * MiB,
   answerBytes: 32 * MiB,
@@ -91,17 +96,17 @@ const strangers = {
   streamsPerAddress: 4,
 } as const satisfies Partial<Limits>;
 
-/** Divides the limits of a service: what strangers take is never the owner's. */
+/** Divides the limits of a service: resources of strangers are never taken from the owner's. */
 export function divideLimits(limits: Limits): { readonly owner: Limits; readonly strangers: Limits } {
   const heldBytes = Math.floor(limits.heldBytes * STRANGERS_SHARE);
   const lowered: Record<string, number> = { ...limits, heldBytes, leastRate: 16 * KiB };
   for (const [name, most] of Object.entries(strangers)) lowered[name] = Math.min(lowered[name]!, most);
-  // All that a stranger's response may take is reserved before anything of it is made.
+  // The maximum memory of a stranger's response is reserved before it is built.
   lowered.reservedBytes = lowered.answerBytes!;
   return { owner: { ...limits, heldBytes: limits.heldBytes - heldBytes }, strangers: lowered as Limits };
 }
 
-/** What a batch costs, whatever its calls. */
+/** The cost of a batch, whatever its calls. */
 export function batchCost(limits: Limits, calls: readonly CostLimits[]): CostLimits {
   return {
     requestBytes: limits.requestBytes,
@@ -115,7 +120,7 @@ export function batchCost(limits: Limits, calls: readonly CostLimits[]): CostLim
 const PRIVATE =
   /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:/i;
 
-/** How many connections an IP address may have. */
+/** The number of connections that an IP address may have. */
 export function connectionsOf(limits: Limits, address: string): number {
   return PRIVATE.test(address) ? limits.connectionsPerPrivateAddress : limits.connectionsPerPublicAddress;
 }

@@ -8,20 +8,22 @@ import { TextBytes } from "../schema/text-bytes.ts";
 import { Drawn, type Elements, Written } from "../schema/written.ts";
 import type { RequestInfo } from "./call.ts";
 
-/** Elements of a list that is written in turns: as text a few, since each may be a transaction. */
+/** Elements per turn of a list that is written in turns: few as text, since each may be a transaction. */
 const LONG_LISTS = { text: 16, portable: 256 };
 
 const INDENT = "  ";
 
-/** How lists are to be written: as text of a dialect at an indent, or in portable storage. */
+/** The form in which lists are written: as text of a dialect at an indent, or in portable storage. */
 export type Form = { readonly dialect: Dialect; readonly indent: string } | "portable";
 
-/** For whom lists are written; left out: for all who ask, whoever leaves meanwhile. */
+/**
+ * The request for which lists are written; if left out, they are written for several callers, whoever leaves meanwhile.
+ */
 type Writing = { readonly form: Form; readonly request?: RequestInfo };
 
 /**
- * The result with its long lists written already, between turns of the event loop, so that a long answer keeps
- * nobody waiting. Lists inside of lists are written with the element they belong to.
+ * Returns the result with its long lists already serialized, between turns of the event loop, so that a long response
+ * does not block it. Lists inside of lists are serialized with the element that contains them.
  */
 export function writeLongLists(schema: AnySchema, result: unknown, writing: Writing): MaybePromise<unknown> {
   if (typeof result !== "object" || result === null) return result;
@@ -30,10 +32,10 @@ export function writeLongLists(schema: AnySchema, result: unknown, writing: Writ
   return whenReady(writtenFacts(schema, facts, writing.form), (known) => lasting(known, changing));
 }
 
-/** Facts whose long lists are written, by the facts and the form they are written in. */
+/** Cached facts whose long lists are serialized, by the facts and the form. */
 const written = new WeakMap<object, Map<string, MaybePromise<object>>>();
 
-/** Writes the long lists of lasting facts once for all who ask meanwhile and later. */
+/** Serializes the long lists of cached facts once for all concurrent and later callers. */
 function writtenFacts(schema: AnySchema, facts: object, form: Form): MaybePromise<object> {
   if (longListsOf(schema, facts, form).length === 0) return facts;
   const forms = written.get(facts) ?? new Map<string, MaybePromise<object>>();
@@ -44,7 +46,7 @@ function writtenFacts(schema: AnySchema, facts: object, form: Form): MaybePromis
   return known;
 }
 
-/** The same object where there is no long list. */
+/** Returns the same object if there is no long list. */
 function writeListsOf(schema: AnySchema, result: object, writing: Writing): MaybePromise<object> {
   const names = longListsOf(schema, result, writing.form);
   if (names.length === 0) return result;
@@ -58,11 +60,11 @@ function writeListsOf(schema: AnySchema, result: object, writing: Writing): Mayb
   };
   const options = request === undefined ? { beforeYield } : { beforeYield, signal: request.caller.signal };
   const lists = runSliced(writeLists(schema as RecordSchema<Fields>, { result, names }, writing), options);
-  // Nothing is held of what was written in this turn.
+  // If everything was written in this turn, nothing has been held.
   return lists instanceof Promise ? lists.finally(release) : lists;
 }
 
-/** Names of the fields that hold long lists. */
+/** Names of the fields with long lists. */
 function longListsOf(schema: AnySchema, result: object, form: Form): string[] {
   const { fields } = schema as Partial<RecordSchema<Fields>>;
   const names: string[] = [];
@@ -75,7 +77,7 @@ function longListsOf(schema: AnySchema, result: object, form: Form): string[] {
   return names;
 }
 
-/** What is read while it is written may be long, however few elements it has. */
+/** Elements that are created while the list is written may be long, however few there are. */
 function isLong(list: Elements<unknown>, longest: number): boolean {
   return list.length > longest || (list instanceof Drawn && list.from !== undefined);
 }

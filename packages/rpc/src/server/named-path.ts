@@ -1,14 +1,14 @@
-/** Paths of a service for one of the things it has: `PREFIX/NAME` before what is asked of it. */
+/** Paths for one of the named objects of a service: `PREFIX/NAME` before the path of the call. */
 
-/** What is asked, of what. */
+/** The path of the call, and the object it is about. */
 export type Asked = {
-  /** As calls are declared. */
+  /** As in the call's declaration. */
   readonly path: string;
-  /** Undefined where it is asked of the service itself. */
+  /** Undefined if the call is about the service itself. */
   readonly name: string | undefined;
 };
 
-/** Splits a request's target; undefined for a name that is empty, or is not written as UTF-8 in percent encoding. */
+/** Splits a request's target; undefined for a name that is empty, or is not percent-encoded UTF-8. */
 export function askedOf(target: string, prefix: string | undefined): Asked | undefined {
   if (prefix === undefined || !target.startsWith(`${prefix}/`)) return { path: target, name: undefined };
   const end = target.indexOf("/", prefix.length + 1);
@@ -17,7 +17,7 @@ export function askedOf(target: string, prefix: string | undefined): Asked | und
   return name === undefined || name === "" ? undefined : { path: target.slice(end), name };
 }
 
-/** Decoded once: what is still encoded then belongs to the name. Source: RFC 3986, section 2.4. */
+/** Decoded once: characters that are still encoded then belong to the name. Source: RFC 3986, section 2.4. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

@@ -2,7 +2,8 @@ import type { Page, Pages } from "../pages.ts";
 import type { Answer } from "./answer.ts";
 
 /**
- * Nothing from elsewhere, nothing inline, in no frame; `data:` only for images. WebAssembly is compiled, not eval.
+ * No content from elsewhere, no inline content, no frames; `data:` only for images. WebAssembly may be compiled,
+ * without eval.
  * Source: Content Security Policy Level 3; Trusted Types.
  */
 const POLICY = [
@@ -38,7 +39,7 @@ export function findPage(pages: Pages, target: string): Page | undefined {
   return pages.get(query === -1 ? target : target.slice(0, query));
 }
 
-/** Answers a request for a file of a page. */
+/** Responds to a request for a file of a page. */
 export function answerPage(method: string, { type, body, isLasting }: Page): Answer {
   if (method !== "GET" && method !== "HEAD") {
     return {

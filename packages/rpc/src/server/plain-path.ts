@@ -11,7 +11,7 @@ import { type Answer, badRequest, failed, jsonAnswer } from "./answer.ts";
 import { BadParams, type RequestInfo, type Rules, readParams, runHandler, visibleError } from "./call.ts";
 import { writeLongLists } from "./long-answer.ts";
 
-/** Answers a plain path: a bare JSON object for a JSON object; a body that is none is HTTP 400. */
+/** Responds to a plain path: request and response are bare JSON objects; any other body gets HTTP 400. */
 export function answerPlainPath<Context>(
   found: Implemented<Context>,
   body: Uint8Array,
@@ -25,7 +25,7 @@ export function answerPlainPath<Context>(
     budget.checkRequest(call.cost, values);
     const params = readParams(call, object);
     const form = { dialect, indent: "" };
-    // Lists are drawn in the turn in which the handler answers: what they are drawn from is that of this moment.
+    // Lists are created in the turn in which the handler returns, so that their source is consistent.
     const written = whenReady(budget.admit(call.cost), () =>
       whenReady(runHandler(found, params, request, rules), (value) =>
         writeLongLists(call.result, value, { form, request }),
@@ -43,7 +43,7 @@ export function answerPlainPath<Context>(
   });
 }
 
-/** On plain paths a refusal is a `status` that is not `OK`; the other fields are zero. */
+/** On plain paths an error is a `status` other than `OK`; the other fields are zero. */
 function refusalText<Context>(
   { call, handler }: Implemented<Context>,
   refusal: RpcError,

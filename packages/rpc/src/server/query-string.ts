@@ -1,13 +1,13 @@
 import { BadRequest } from "../errors.ts";
 import type { QueryFields } from "../schema/query.ts";
 
-/** What follows the question mark of a request's target; longer ones are refused before they are taken apart. */
+/** Maximum length of the text after the question mark of a target; longer ones are rejected before they are parsed. */
 const MAX_QUERY_LENGTH = 4096;
 
-/** Without `+`, which stands for itself to some and for a space to others. Source: RFC 3986, section 3.4. */
+/** Without `+`, which some read as itself and others as a space. Source: RFC 3986, section 3.4. */
 const QUERY = /^[-A-Za-z0-9._~!$&'()*,;=:@/?%]*$/;
 
-/** Reads `name=value&…`: declared names only, each at most once. Throws BadRequest with the name it is about. */
+/** Parses `name=value&…`: declared names only, each at most once. Throws BadRequest with the name that caused it. */
 export function readQuery(text: string, fields: QueryFields): Record<string, unknown> {
   if (text.length > MAX_QUERY_LENGTH) throw new BadRequest(`longer than ${MAX_QUERY_LENGTH} characters`);
   if (!QUERY.test(text)) throw new BadRequest("holds characters that are to be percent-encoded");
@@ -48,7 +48,7 @@ function decoded(text: string): string {
 
 const LONGEST_NAME = 32;
 
-/** A name that nobody declared, as far as it is said again. */
+/** An undeclared name, shortened for the error message. */
 function named(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
 }

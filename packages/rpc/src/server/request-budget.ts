@@ -2,10 +2,13 @@ import { type CostLimits, type MaybePromise, whenReady } from "@anulo/limits";
 import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Admission, Caller, ResponseHold } from "./caller-share.ts";
 
-/** Raised where a call costs more than it is declared to, or than its port has left. */
+/** Thrown if a call exceeds its declared cost, or the free resources of its port. */
 export class OverBudget extends Error {
   override name = "OverBudget";
-  /** `request`: what was asked is too much; `response`: it would be too long; `port`: others take what there is. */
+  /**
+   * `request`: the request is too large; `response`: the response would be too long; `port`: other requests use the
+   * port's resources.
+   */
   readonly of: "request" | "response" | "port";
 
   constructor(of: OverBudget["of"], message: string) {
@@ -14,12 +17,12 @@ export class OverBudget extends Error {
   }
 }
 
-/** Raised where the caller has left before the response was made. */
+/** Thrown if the caller has left before the response was built. */
 export class CallerLeft extends Error {
   override name = "CallerLeft";
 }
 
-/** What one request takes of its port, from its parsed body to its response. */
+/** The resources that one request uses of its port, from its parsed body to its response. */
 export class RequestBudget {
   readonly #caller: Caller;
   readonly #bodyBytes: number;
@@ -32,12 +35,12 @@ export class RequestBudget {
     this.#bodyBytes = bodyBytes;
   }
 
-  /** Memory that the request of a call may take once parsed. */
+  /** Memory that the parsed request of a call may use. */
   memoryFor({ memoryBytes }: CostLimits): number {
     return Math.min(memoryBytes, this.#caller.share.limits.requestMemoryBytes);
   }
 
-  /** Reserves what the request takes once parsed; throws OverBudget. */
+  /** Reserves the memory of the parsed request; throws OverBudget. */
   checkRequest(cost: CostLimits, values: number): void {
     const memory = values * BYTES_PER_VALUE;
     if (this.#bodyBytes > cost.requestBytes || memory > this.memoryFor(cost))
@@ -46,7 +49,7 @@ export class RequestBudget {
       throw new OverBudget("port", "too many requests");
   }
 
-  /** Waits until the response may be made; throws CallerLeft or OverBudget. */
+  /** Waits until the response may be built; throws CallerLeft or OverBudget. */
   admit(cost: CostLimits): MaybePromise<void> {
     const admission = this.#caller.share.admit(this.#caller, cost);
     return whenReady(admission, (given) => this.#begin(given, cost));
@@ -60,19 +63,22 @@ export class RequestBudget {
     if (this.#caller.hasLeft) throw new CallerLeft();
   }
 
-  /** Whether `bytes` more may be made of the response, beside those counted; throws OverBudget or CallerLeft. */
+  /** Checks that the response may grow by `bytes`, beside those counted; throws OverBudget or CallerLeft. */
   check(bytes: number): void {
     if (this.#caller.hasLeft) throw new CallerLeft();
     if (this.#made + bytes > this.#responseBytes) throw new OverBudget("response", "response too long");
   }
 
-  /** Counts what is made of the response. */
+  /** Counts bytes of the response. */
   spend(bytes: number): void {
     this.check(bytes);
     this.#made += bytes;
   }
 
-  /** The response is made; gives what holds its memory until it is sent. Throws OverBudget. */
+  /**
+   * To be called when the response is built; returns the object that holds its memory until it is sent. Throws
+   * OverBudget.
+   */
   settle(bytes: number): ResponseHold | undefined {
     this.#admission?.end();
     if (this.#admission === undefined) return undefined;
@@ -83,7 +89,7 @@ export class RequestBudget {
     return hold;
   }
 
-  /** Nothing is sent: gives back what is still held. */
+  /** Releases what is still reserved if nothing is sent. */
   end(): void {
     this.#admission?.end();
     this.#admission?.hold.release();

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 
-/** Taken over from a caller: nothing that could pass for another field of a log line. */
+/** An id that is accepted from a caller: it cannot look like another field of a log line. */
 const FOREIGN_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Names requests: as their header X-Request-Id does, else by a number that follows a random beginning of this run. */
+/** Creates ids of requests: the header X-Request-Id, otherwise a number after a random prefix of this run. */
 export function createRequestIds(): (header: string | undefined) => string {
   const run = randomBytes(4).toString("hex");
   let count = 0;

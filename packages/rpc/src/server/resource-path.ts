@@ -9,15 +9,15 @@ import type { RequestHead } from "./http/request-head.ts";
 import { askedOf } from "./named-path.ts";
 import { readQuery } from "./query-string.ts";
 
-/** A resource that a request asks for. */
+/** The resource that a request names. */
 export type AskedResource<Context> = ImplementedResource<Context> & {
-  /** What its path names; undefined on the service's own paths. */
+  /** The object in its path; undefined on the service's own paths. */
   readonly name: string | undefined;
-  /** What follows the question mark, as it was sent. */
+  /** The text after the question mark, as it was sent. */
   readonly query: string;
 };
 
-/** Resources by their paths; a path declared twice is a mistake in the declarations. */
+/** Resources by path; a path that is declared twice is an error in the declarations. */
 export function indexResources<Context>(
   resources: readonly ImplementedResource<Context>[],
 ): ReadonlyMap<string, ImplementedResource<Context>> {
@@ -30,7 +30,7 @@ export function indexResources<Context>(
   return index;
 }
 
-/** Finds what a target asks for on this kind of port, or undefined. */
+/** Finds the resource of a target on this kind of port, or undefined. */
 export function findResource<Context>(
   index: ReadonlyMap<string, ImplementedResource<Context>>,
   target: string,
@@ -46,7 +46,7 @@ export function findResource<Context>(
 
 const NO_STORE = "Cache-Control: no-store\r\n";
 
-/** A refusal as JSON. */
+/** An error as JSON. */
 export function refusalAnswer(status: Answer["status"], refusal: Omit<RpcError, "name">): Answer {
   const { code, message, data } = refusal;
   const body = formatJson({ error: { code, message, ...(data !== undefined && { data }) } });
@@ -58,7 +58,7 @@ const badMethod: Answer = {
   headers: "Allow: GET, HEAD\r\n",
 };
 
-/** Answers a request to a resource. Throws what ends the request. */
+/** Responds to a request for a resource. Throws errors that end the request. */
 export function answerResource<Context>(
   asked: AskedResource<Context>,
   { head, request }: { readonly head: RequestHead; readonly request: RequestInfo },

@@ -21,12 +21,12 @@ const reasons: Readonly<Record<Answer["status"], string>> = {
 const UNAUTHORIZED =
   "<html><head><title>Unauthorized Access</title></head><body><h1>401 Unauthorized</h1></body></html>";
 
-/** Which origins' scripts may read answers: exact texts, or `*` for all. */
+/** Origins whose scripts may read responses: exact texts, or `*` for all. */
 export type Origins = ReadonlySet<string>;
 
 type Heading = {
   readonly status: string;
-  /** Left out: until the connection ends. */
+  /** If left out, the body lasts until the connection ends. */
   readonly length?: number;
   readonly type?: string;
   readonly closes: boolean;
@@ -34,7 +34,7 @@ type Heading = {
   readonly more?: string;
 };
 
-/** Headers of every answer, in the order of the original programs. Source: recordings `node_http`. */
+/** Headers of every response, in the order of the original programs. Source: recordings `node_http`. */
 function heading(head: RequestHead, { status, length, type, closes, origins, more = "" }: Heading): string {
   const typed = type === undefined ? "" : `Content-Type: ${type}\r\n`;
   const counted = length === undefined ? "" : `Content-Length: ${length}\r\n`;
@@ -43,7 +43,7 @@ function heading(head: RequestHead, { status, length, type, closes, origins, mor
   return `HTTP/1.1 ${status}\r\nServer: Epee-based\r\n${counted}${typed}Last-Modified: ${dateNow()}\r\nAccept-Ranges: bytes\r\n${close}${shared}${more}\r\n`;
 }
 
-/** What lets a script of an allowed origin read the answer. Source: http_protocol_handler.inl. */
+/** The headers with which a script of an allowed origin may read the response. Source: http_protocol_handler.inl. */
 function sharing({ method }: RequestHead, origin: string, origins: Origins): string {
   if (!origins.has("*") && !origins.has(origin)) return "";
   const allowed = method === "OPTIONS" ? "Content-Type, Authorization, X-Requested-With" : undefined;
@@ -59,7 +59,7 @@ function sharing({ method }: RequestHead, origin: string, origins: Origins): str
 let dateSecond = 0;
 let dateText = "";
 
-/** HTTP date, made once a second. */
+/** The HTTP date, formatted once a second. */
 function dateNow(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {
@@ -69,7 +69,7 @@ function dateNow(): string {
   return dateText;
 }
 
-/** An answer as HTTP, with what holds its memory. */
+/** A response as HTTP, with the object that holds its memory. */
 export function httpAnswer(
   head: RequestHead,
   { status, type, body, headers: more = "" }: Answer,
@@ -82,20 +82,20 @@ export function httpAnswer(
   return { head: heading(head, facts), body, closes, hold };
 }
 
-/** A stream of events as HTTP: unbuffered by what stands in between, and sent until the connection ends. */
+/** A stream of events as HTTP: not buffered by proxies, and sent until the connection ends. */
 export function streamAnswer(head: RequestHead, stream: ByteStream, origins: Origins): HttpAnswer {
   const more = "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n";
   const facts = { status: `200 ${reasons[200]}`, type: "text/event-stream", closes: true, origins, more };
   return { head: heading(head, facts), body: "", closes: true, stream };
 }
 
-/** What a browser asks before a request of another origin. */
+/** The response to a browser's preflight request for another origin. */
 export function optionsAnswer(head: RequestHead, origins: Origins): HttpAnswer {
   const closes = head.saysClose;
   return { head: heading(head, { status: "200 OK", length: 0, closes, origins }), body: "", closes };
 }
 
-/** Asks for credentials. */
+/** The response that requests credentials. */
 export function challengeAnswer(
   head: RequestHead,
   challenges: readonly string[],
@@ -114,7 +114,7 @@ const forbidden: Readonly<Record<PageFault, string>> = {
     "or allow the name by --rpc-access-control-origins http://NAME:PORT\n",
 };
 
-/** To what a browser may have sent for a web page that may not have anything done here. */
+/** The response to a request that a browser may have sent for a web page without permission. */
 export function forbiddenAnswer(head: RequestHead, fault: PageFault, origins: Origins): HttpAnswer {
   const body = forbidden[fault];
   const facts = { status: "403 Forbidden", length: body.length, type: "text/plain" };

@@ -2,7 +2,7 @@ import { byLabel, type MetricTable } from "@anulo/metrics";
 import type { CallTally } from "./call-tally.ts";
 import type { RpcServer } from "./server.ts";
 
-/** What the metrics of RPC are read from. */
+/** The source of the RPC metrics. */
 export interface RpcSource {
   readonly calls: CallTally;
   readonly server: Pick<RpcServer, "usage" | "connectionCount">;

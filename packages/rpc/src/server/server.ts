@@ -16,7 +16,7 @@ import { createRequestIds } from "./request-id.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
-/** A port to listen on; port 0 takes a free one. */
+/** A port to listen on; port 0 selects a free one. */
 export type Listener = {
   readonly host: string;
   readonly port: number;
@@ -27,55 +27,66 @@ export type Listener = {
 
 export type RpcServerOptions<Context> = Rules<Context> & {
   readonly calls: readonly Implemented<Context>[];
-  /** What is read by GET; a context is made for them as for calls, and released when their answer or stream has ended. */
+  /**
+   * Resources that GET requests read; a context is created for them as for calls, and released when their response or
+   * stream has ended.
+   */
   readonly resources?: readonly ImplementedResource<Context>[];
-  /** Every path is also answered below `PREFIX/NAME`, for the name that the context is then made of; left out, none is. */
+  /**
+   * Every path is also available below `PREFIX/NAME`, with a context created for that name; if left out, there are no
+   * named paths.
+   */
   readonly prefix?: `/${string}`;
   readonly listen: readonly Listener[];
   readonly dialect?: Dialect;
   readonly login?: Login;
-  /** Knows the tokens that are taken beside the login, or alone where there is none; left out, none is. */
+  /**
+   * Checks tokens, which are accepted beside the login, or alone if there is none; if left out, no tokens are accepted.
+   */
   readonly tokens?: TokenAuth;
   readonly limits?: Partial<Limits>;
-  /** Named in the answer to `rpc.discover`. */
+  /** Contained in the response to `rpc.discover`. */
   readonly info?: ServiceInfo;
-  /** Connections from this IP address are closed unanswered. */
+  /** Whether connections from this IP address are closed without a response. */
   readonly isShutOut?: (remoteAddress: string) => boolean;
-  /** Left out: connections are not encrypted. */
+  /** If left out, connections are not encrypted. */
   readonly tls?: TlsOptions;
-  /** Who answers what other processes have; left out, all is answered here. Has to be there where a listener is for them. */
+  /**
+   * Handles requests for objects of other processes; if left out, all are handled here. Required if a listener is for
+   * other processes.
+   */
   readonly elsewhere?: Elsewhere;
-  /** Origins whose scripts may use the service from a browser, `*` for all; by default none. */
+  /** Origins whose scripts may use the service from a browser, `*` for all; none by default. */
   readonly origins?: readonly string[];
-  /** Web pages served on the owner's ports, never on restricted ones; left out, none are. */
+  /** Web pages served on the owner's ports, never on restricted ones; none if left out. */
   readonly pages?: Pages | undefined;
 };
 
 /** A running service. */
 export interface RpcServer {
-  /** Where each listener is reached, in the order given, as `http://host:port` or `https://..`. */
+  /** URL of each listener, in the order of the options, as `http://host:port` or `https://..`. */
   readonly urls: readonly string[];
-  /** Open connections. */
+  /** Number of open connections. */
   connectionCount(): number;
-  /** What the owner's callers and strangers take of the service now. */
+  /** Current resource usage of the owner's callers and of strangers. */
   usage(): readonly ShareUsage[];
-  /** Stops listening, lets running requests end for `graceMs`; who then still waits gets status 503. */
+  /** Stops listening, and lets running requests end for `graceMs`; callers that still wait then get status 503. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Requests and memory that one kind of callers takes, and how much memory it may take. */
+/** Requests and memory of one kind of callers, and its maximum memory. */
 export interface ShareUsage {
   readonly callers: "owner" | "strangers";
-  /** Requests being answered, or waiting for it. */
+  /** Number of requests being processed, or waiting for it. */
   readonly requests: number;
   readonly heldBytes: number;
   readonly maxHeldBytes: number;
 }
 
-/** A caller who is told that no answer will come may take so long to hear it. */
+/** Milliseconds that a caller has to receive the information that no response will come. */
 const LAST_ANSWER_MS = 200;
 
-/** Starts a service on every listener; rejects when one of them cannot listen. */
+/** Starts a service on every listener; rejects if one of them cannot listen. */
 export async function createRpcServer<Context>(options: RpcServerOptions<Context>): Promise<RpcServer> {
   const service = createService(options);
   const listeners: HttpListener[] = [];

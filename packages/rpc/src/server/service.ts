@@ -43,26 +43,26 @@ import {
   streamAnswer,
 } from "./response.ts";
 
-/** Answers requests to the paths of a service. */
+/** Handles requests to the paths of a service. */
 export interface Answerer {
   answer(path: string, body: Uint8Array, request: RequestInfo): MaybePromise<Answer>;
-  /** Longest body of a request to a path. */
+  /** Maximum size (bytes) of the body of a request to a path. */
   requestBytesOf(path: string): number;
-  /** The resource that a target asks for on this kind of port, or undefined. */
+  /** The resource of a target on this kind of port, or undefined. */
   findResource(target: string, restricted: boolean): FoundResource | undefined;
 }
 
-/** A resource that a request asks for. */
+/** The resource that a request names. */
 type FoundResource = {
-  /** What its path names. */
+  /** The object in its path. */
   readonly name: string | undefined;
   readonly requestBytes: number;
-  /** How a token is refused that does not allow it. */
+  /** The error for a token that does not allow it. */
   refusalOf(bearer: Bearer): RpcError | undefined;
   answer(head: RequestHead, request: RequestInfo): MaybePromise<Answer | StreamAnswer>;
 };
 
-/** What a service answers. */
+/** The calls and resources of a service. */
 type Declared<Context> = {
   readonly calls: readonly Implemented<Context>[];
   readonly resources: readonly ImplementedResource<Context>[];
@@ -71,13 +71,13 @@ type Declared<Context> = {
 type AnswererOptions<Context> = {
   readonly rules: Rules<Context>;
   readonly info: ServiceInfo;
-  /** Before the name in named paths; left out, there are none. */
+  /** Prefix of named paths; if left out, there are none. */
   readonly prefix?: string | undefined;
   /** Limits of the owner's ports, and of those for strangers. */
   readonly limits: { readonly owner: Limits; readonly strangers: Limits };
 };
 
-/** Finds the call or resource a request asks for and answers it. */
+/** Creates an object that finds the call or resource of a request and handles the request. */
 export function createAnswerer<Context>(
   { calls, resources }: Declared<Context>,
   { rules, info, limits, prefix }: AnswererOptions<Context>,
@@ -120,7 +120,7 @@ export function createAnswerer<Context>(
   };
 }
 
-/** Memory that a request may take before it is known which call it asks for. */
+/** Memory that a request may use before its call is known. */
 function memoryOf(calls: ReadonlyMap<string, Implemented<never>>, restricted: boolean): number {
   let most = 0;
   for (const { call } of calls.values()) {
@@ -134,13 +134,13 @@ function isBinary(call: Call, body: Uint8Array): boolean {
   return call.transport === "json" && call.alsoBinary === true && isBinaryBody(body);
 }
 
-/** What all ports of a service share. */
+/** The state that all ports of a service share. */
 export type Service = {
   readonly answerer: Answerer;
   readonly auth: DigestAuth | undefined;
-  /** Undefined: no tokens are taken. */
+  /** Undefined if no tokens are accepted. */
   readonly tokens: TokenAuth | undefined;
-  /** Before the name in named paths; undefined: there are none. */
+  /** Prefix of named paths; undefined if there are none. */
   readonly prefix: string | undefined;
   readonly dialect: Dialect;
   readonly isShutOut: (remoteAddress: string) => boolean;
@@ -155,11 +155,11 @@ export type Service = {
   readonly strangers: CallerShare;
 };
 
-/** HTTP methods the services know; the original closes the connection on any other. */
+/** HTTP methods that the services accept; the original closes the connection on any other. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
 const noBody = new Uint8Array(0);
 
-/** The HTTP face of a service on one port. */
+/** The HTTP service on one port. */
 export function createHttpService(
   service: Service,
   { restricted, isForPeers }: { readonly restricted: boolean; readonly isForPeers: boolean },
@@ -202,15 +202,15 @@ export function createHttpService(
     },
     answer(head, body, caller) {
       const bearer = bearerOf(service, head);
-      // Revoked while the body came in.
+      // The token was revoked while the body arrived.
       if (bearer === "refused") return challengeOf(service, head, bearer);
       const isContract = dialect === "contract";
       const pass = passes.get(head);
       if (pass !== undefined && body !== "too large" && !isBodyOf(pass, body)) return undefined;
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
-      // The original does not know chunks: to it such a request has no body.
+      // The original does not support chunks: such a request has no body to it.
       const known = head.length !== undefined || isContract ? body : noBody;
-      // Of what is in memory anyway, nothing needs to be admitted.
+      // A page is in memory anyway, so its response need not be admitted.
       const page = pageAt(head.target);
       if (page !== undefined) return httpAnswer(head, answerPage(head.method, page), origins);
       const resource = answerer.findResource(head.target, restricted);
@@ -228,7 +228,7 @@ export function createHttpService(
       const request = { ...sent, bearer, caller, budget };
       const here = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
       const { elsewhere } = service;
-      // What a token allows is known here alone: passed on, its bearer would be taken for the owner.
+      // Only this process knows what the token allows: another process would take its bearer for the owner.
       const answer =
         elsewhere === undefined || named?.name === undefined || bearer !== undefined
           ? here
@@ -241,13 +241,13 @@ export function createHttpService(
   };
 }
 
-/** Whose token the request has; undefined where it has none, or tokens are not taken. */
+/** The owner of the request's token; undefined if it has none, or if tokens are not accepted. */
 function bearerOf({ tokens }: Service, { authorization }: RequestHead): Bearer | "refused" | undefined {
   const token = tokens && tokenOf(authorization);
   return token === undefined ? undefined : (tokens!.check(token) ?? "refused");
 }
 
-/** Who sent a request: the owner of a token, or whoever knows the login, if there is one. */
+/** The sender of a request: the owner of a token, or a user with the login, if there is one. */
 function senderOf(service: Service, head: RequestHead): Bearer | "owner" | "refused" | "stale" {
   const { auth, tokens } = service;
   const bearer = bearerOf(service, head);
@@ -267,7 +267,10 @@ function challengeOf(service: Service, head: RequestHead, verdict: "refused" | "
   return challengeAnswer(head, challenges, origins);
 }
 
-/** What the path alone tells: that the token is not for the wallet it names, or does not allow the resource. */
+/**
+ * The error that follows from the path alone: the token does not cover the wallet in it, or does not allow the
+ * resource.
+ */
 function pathRefusal(
   { answerer, prefix }: Service,
   { target }: RequestHead,
@@ -280,7 +283,7 @@ function pathRefusal(
   return wrongWallet();
 }
 
-/** Of an answer that another process gives: it is taken over whole. */
+/** The cost of a response from another process: it is passed on whole. */
 const passedOnCost = { ...costs.small, requestBytes: Number.POSITIVE_INFINITY };
 
 function namedRequest(
@@ -314,7 +317,7 @@ type Admission = {
   readonly caller: Caller;
 };
 
-/** The answer with the memory it takes, or undefined when the caller is to be cut off. */
+/** The response with its memory, or undefined if the connection is to be cut. */
 function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnswer | undefined> {
   const { head, request, share, caller } = asked;
   if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
@@ -324,7 +327,7 @@ function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnsw
   );
   return whenReady(answer, (made) => {
     request.budget.end();
-    // A stream is a request that goes on until it ends.
+    // A stream's request is in progress until the stream ends.
     if (made?.stream === undefined) share.end(caller);
     return made;
   });
@@ -362,7 +365,7 @@ function streamAdmitted(answer: StreamAnswer, asked: Admission, origins: Origins
   }
 }
 
-/** Undefined when the caller is to be cut off. */
+/** Undefined if the connection is to be cut. */
 function answerToError(
   { log, origins }: Service,
   { head, request: { id } }: Admission,

@@ -1,42 +1,42 @@
 import { Gathered } from "../../gathered.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** Thrown for chunks that are none. */
+/** Thrown for invalid chunks. */
 export class BadFraming extends Error {
   override name = "BadFraming";
 }
 
-/** Takes the bytes of one body as they come. */
+/** Collects the bytes of one body as they arrive. */
 export interface BodyReader {
-  /** Takes what belongs to the body; gives what follows it once it is whole. Throws BadFraming. */
+  /** Takes what belongs to the body; returns what follows it once the body is complete. Throws BadFraming. */
   take(bytes: Buffer): Buffer | undefined;
-  /** The bytes taken so far; none of them of a body that is not kept. */
+  /** The bytes taken so far; empty if the body is not kept. */
   body(): Buffer;
-  /** Memory it holds, in bytes. */
+  /** Memory that it uses, in bytes. */
   held(): number;
-  /** True as soon as the body is known to be longer than allowed; nothing more is then to be given to it. */
+  /** True as soon as the body is known to be longer than allowed; no more bytes may be passed to it then. */
   isTooLarge(): boolean;
 }
 
 type BodyOptions = {
   readonly maxBytes: number;
-  /** False: the bytes are counted and dropped. */
+  /** If false, the bytes are counted and dropped. */
   readonly keep: boolean;
 };
 
-/** A reader of the body a head announces. */
+/** A reader of the body that a head announces. */
 export function createBodyReader({ length }: RequestHead, options: BodyOptions): BodyReader {
   return length === undefined ? chunkedBody(options) : new PlainBody(length, options);
 }
 
 const none = Buffer.alloc(0);
 
-/** A class: there is one for every request. */
+/** A class, since there is one object per request. */
 class PlainBody implements BodyReader {
   readonly #length: number;
   readonly #options: BodyOptions;
   #left: number;
-  /** What has come in pieces. */
+  /** The bytes of a body that arrived in several pieces. */
   #gathered: Gathered | undefined;
   #whole: Buffer | undefined;
 
@@ -49,7 +49,7 @@ class PlainBody implements BodyReader {
   take(bytes: Buffer): Buffer | undefined {
     const { keep } = this.#options;
     if (bytes.length >= this.#left && this.#left === this.#length) {
-      // The usual case: the body has come at once, and nothing is copied.
+      // Usually the body arrives in one piece, and nothing is copied.
       this.#whole = keep ? bytes.subarray(0, this.#length) : none;
       this.#left = 0;
       return bytes.length === this.#length ? none : bytes.subarray(this.#length);
@@ -74,7 +74,7 @@ class PlainBody implements BodyReader {
   }
 }
 
-/** Bytes of the longest line, and of all lines after the last chunk. */
+/** Maximum size in bytes of a line, and of all lines after the last chunk. */
 const MAX_LINE = 1024;
 const MAX_TRAILER = 4096;
 
@@ -110,7 +110,7 @@ function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
     }
   };
 
-  /** Takes bytes up to a line's end, or all of them while there is none. */
+  /** Takes bytes up to the end of a line, or all of them if there is none. */
   const takeLine = (bytes: Buffer, at: number): number => {
     const end = bytes.indexOf(0x0a, at);
     const next = end === -1 ? bytes.length : end + 1;

@@ -8,27 +8,27 @@ import { Outgoing } from "./outgoing.ts";
 import { parseRequestHead, type RequestHead } from "./request-head.ts";
 import { Streaming } from "./streaming.ts";
 
-/** The bounds one connection keeps. */
+/** The limits of one connection. */
 export type ConnectionLimits = Pick<
   Limits,
   "headerBytes" | "slowMs" | "leastRate" | "halfClosedMs" | "keepAliveMs" | "heartbeatMs"
 >;
 
-/** Who answers. */
+/** Handles the requests of connections. */
 export interface HttpService {
   readonly limits: ConnectionLimits;
-  /** Begins to count what a caller takes. */
+  /** Opens the accounting of a caller's resources. */
   open(remoteAddress: string): Caller;
-  /** Longest body this request may have. */
+  /** Maximum size (bytes) of this request's body. */
   requestBytesOf(head: RequestHead): number;
-  /** Looks at the head alone: an answer here means that the body is dropped; `cut` ends the connection. */
+  /** Checks the head alone: if it returns a response the body is dropped; `cut` ends the connection. */
   screen(head: RequestHead, caller: Caller): HttpAnswer | "cut" | undefined;
-  /** Answers a whole request; undefined cuts the caller off. Never throws nor rejects. */
+  /** Handles a whole request; undefined cuts the connection. Never throws nor rejects. */
   answer(head: RequestHead, body: Buffer | "too large", caller: Caller): MaybePromise<HttpAnswer | undefined>;
   closed(connection: HttpConnection): void;
 }
 
-/** Gives back what an answer holds that nobody waits for. */
+/** Releases the resources of a response that is not sent. */
 function drop(answer: HttpAnswer | undefined): void {
   answer?.hold?.release();
   answer?.stream?.end();
@@ -39,42 +39,43 @@ const HEAD_END = "\r\n\r\n";
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 const NO_MORE_ANSWERS =
   "HTTP/1.1 503 Service Unavailable\r\nServer: Epee-based\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-/** What may wait unread behind a request that is being answered. */
+/** Maximum number of unread bytes behind a request that is being processed. */
 const MAX_WAITING_BYTES = 64 * 1024;
-/** How long a stopping server waits for a request that its caller may have sent already. */
+/** Milliseconds that a stopping server waits for a request that its caller may have sent already. */
 const LAST_REQUEST_MS = 50;
-/** How long a caller who sends too much is listened to, so that the answer reaches it. */
+/** Milliseconds for which bytes of a caller that sends too much are still read, so that the response reaches it. */
 const DRAIN_MS = 2000;
 
-/** First byte of a TLS connection, and of no request. Source: RFC 8446, section 5.1. */
+/** First byte of a TLS connection; no HTTP request begins with it. Source: RFC 8446, section 5.1. */
 const TLS_HANDSHAKE = 0x16;
 
 /**
- * idle: between requests; head, body: part of a request is there; answering: a handler runs or its answer is
- * being sent; streaming: a stream is, and what still comes is dropped; draining: the last answer is sent, and so.
+ * idle: between requests; head, body: part of a request has arrived; answering: a handler runs or its response is being
+ * sent; streaming: a stream is being sent, and further input is dropped; draining: the last response is sent, and
+ * further input is dropped.
  */
 type State = "idle" | "head" | "body" | "answering" | "streaming" | "draining" | "closed";
 
-/** One connection: requests are taken one after another, each once the answer before it is sent. */
+/** One connection: requests are processed one after another, each once the response before it is sent. */
 export class HttpConnection {
   readonly #socket: Socket;
   readonly #service: HttpService;
   readonly #caller: Caller;
   #state: State = "idle";
   #since = performance.now();
-  /** Since it began to take what came in this turn of the event loop: other connections get theirs. */
+  /** Time since it began to process input in this turn of the event loop: other connections get their turns. */
   #turn = new TimeSlice();
   #input: Buffer = none;
   #head: RequestHead | undefined;
   #early: HttpAnswer | undefined;
   #reader: BodyReader | undefined;
-  /** The answer on its way out. */
+  /** The response that is being sent. */
   #sending: Outgoing | undefined;
-  /** The stream on its way out, and bytes that came meanwhile. */
+  /** The stream that is being sent, and bytes that arrived meanwhile. */
   #streaming: Streaming | undefined;
   #dropped = 0;
   #hasEnded = false;
-  /** While a handler runs. */
+  /** True while a handler runs. */
   #isAwaited = false;
   #isStopping = false;
 
@@ -88,7 +89,7 @@ export class HttpConnection {
     socket.on("close", () => this.cut());
   }
 
-  /** Takes bytes that were read from the socket, in a turn of their own. */
+  /** Processes bytes that were read from the socket, in a turn of their own. */
   begin(bytes: Buffer): void {
     this.#turn = new TimeSlice();
     this.#takeGuarded(bytes);
@@ -109,7 +110,7 @@ export class HttpConnection {
     this.#service.closed(this);
   }
 
-  /** Ends the connection as soon as nothing is being answered; a request on its way is still taken. */
+  /** Ends the connection as soon as no response is pending; a request on its way is still processed. */
   stop(): void {
     this.#isStopping = true;
     if (this.#state === "streaming") return void this.#stopStream();
@@ -119,7 +120,7 @@ export class HttpConnection {
     }, LAST_REQUEST_MS);
   }
 
-  /** Ends the connection; a caller who waits for an answer is told that none will come. */
+  /** Ends the connection; a caller that waits for a response is informed that none will come. */
   giveUp(): void {
     if (!this.#isAwaited) return void this.cut();
     this.#isAwaited = false;
@@ -127,7 +128,7 @@ export class HttpConnection {
     this.#sent(true);
   }
 
-  /** Cuts off a caller who takes too long; to be called now and then. */
+  /** Cuts a connection whose caller takes too long; to be called regularly. */
   checkTime(now: number): void {
     const { slowMs, leastRate, halfClosedMs, keepAliveMs, heartbeatMs } = this.#service.limits;
     const waited = now - this.#since;
@@ -138,7 +139,8 @@ export class HttpConnection {
       return;
     }
     if (this.#state === "answering") {
-      // Who has closed its side and hears nothing for so long has probably left: callers leave in this way, too.
+      // A caller that has closed its side and received nothing for this long has probably left: callers also leave in
+      // this way.
       if (this.#isAwaited && this.#hasEnded && waited > halfClosedMs) this.#caller.abandon();
       else if (this.#sending?.isTooSlow(now, { slowMs, leastRate }) === true) this.cut();
       return;
@@ -148,7 +150,7 @@ export class HttpConnection {
     else if (this.#state === "draining" && waited > Math.min(DRAIN_MS, slowMs)) this.cut();
   }
 
-  /** Framing that makes no sense ends the connection; anything else is a bug and propagates. */
+  /** Invalid framing ends the connection; any other error is a bug and is thrown on. */
   #cutFor(error: unknown): void {
     if (!(error instanceof BadFraming)) throw error;
     this.cut();
@@ -193,7 +195,7 @@ export class HttpConnection {
 
   #readHead(): void {
     const { headerBytes } = this.#service.limits;
-    // Who finds out whether TLS is spoken here hears at once that it is not.
+    // A client that tests for TLS is cut at once, so that it does not wait.
     if (this.#input[0] === TLS_HANDSHAKE) return void this.cut();
     const end = this.#input.indexOf(HEAD_END);
     if (end === -1 && this.#input.length <= headerBytes) return;
@@ -254,7 +256,7 @@ export class HttpConnection {
     const isLast = answer.closes || head.isLast || isUnread || this.#isStopping;
     const sending = new Outgoing(this.#socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
     if (sending.start()) return void this.#sent(isLast);
-    // The caller takes its time: nothing is read meanwhile.
+    // The caller reads slowly: nothing is read from it meanwhile.
     this.#sending = sending;
     this.#socket.pause();
     sending.onSent = () => {
@@ -269,7 +271,7 @@ export class HttpConnection {
     this.#streaming = streaming;
     this.#input = none;
     this.#enter("streaming");
-    // Where too much came behind the request nothing is read any more, not even that the caller leaves.
+    // If too much arrived behind the request, nothing is read any more, so the caller's leaving is not noticed either.
     this.#socket.resume();
     void streaming.send(answer.head).then((isSent) => {
       if (!isSent || this.#state !== "streaming") return;
@@ -279,7 +281,7 @@ export class HttpConnection {
     if (this.#isStopping) this.#stopStream();
   }
 
-  /** Nobody waits for the end of a stream that has none: what its reader has not taken is dropped. */
+  /** An endless stream is stopped without waiting: data that its reader has not received is dropped. */
   #stopStream(): void {
     this.#streaming?.end();
     this.#streaming = undefined;
@@ -302,7 +304,7 @@ export class HttpConnection {
     else this.#enter("idle");
   }
 
-  /** Never from within the answer before it, and in another turn of the event loop when this one was long. */
+  /** Never called within the response before it, and in another turn of the event loop if this one was long. */
   #takeWaitingSoon(): void {
     if (!this.#turn.isOver) return void queueMicrotask(() => this.#takeWaiting());
     setImmediate(() => {
@@ -311,7 +313,7 @@ export class HttpConnection {
     });
   }
 
-  /** Goes on with what came while a request was answered. */
+  /** Processes what arrived while a request was being processed. */
   #takeWaiting(): void {
     if (this.#state === "closed") return;
     const waiting = this.#input;
@@ -321,7 +323,7 @@ export class HttpConnection {
     if (this.#hasEnded && this.#state !== "answering" && this.#state !== "draining") this.cut();
   }
 
-  /** The caller sends no more: what is complete is still answered. */
+  /** The caller sends no more: complete requests still get a response. */
   #onEnd(): void {
     this.#hasEnded = true;
     if (this.#state !== "answering") this.cut();

@@ -2,23 +2,23 @@ import type { ResponseHold } from "../caller-share.ts";
 
 /** A body of unknown length. */
 export interface ByteStream {
-  /** Bytes of a part that may wait for its reader, and of each part. */
+  /** Maximum bytes of a part that wait for the reader, and maximum size of each part. */
   readonly maxWaitingBytes: number;
-  /** The next part, undefined where there is none. Never rejects. */
+  /** The next part, undefined at the end. Never rejects. */
   next(): Promise<Buffer | undefined>;
-  /** Nothing more is drawn; gives back what is held for it. */
+  /** Ends the stream and releases its resources. */
   end(): void;
 }
 
-/** What goes back: the head with its empty line as a byte string, and the body. */
+/** An HTTP response: the head with its empty line as a byte string, and the body. */
 export type HttpAnswer = {
   readonly head: string;
   /** A byte string or bytes. */
   readonly body: string | Buffer;
-  /** Nothing follows this answer on its connection. */
+  /** True if the connection closes after this response. */
   readonly closes: boolean;
-  /** The memory the body takes; shrinks as bytes leave. */
+  /** The memory of the body; it shrinks as bytes are sent. */
   readonly hold?: ResponseHold | undefined;
-  /** Follows the body; its end is that of the connection. */
+  /** Sent after the body; the connection ends with it. */
   readonly stream?: ByteStream;
 };

@@ -1,19 +1,19 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { HttpConnection, type HttpService } from "./connection.ts";
 
-/** Turns a fresh socket into one that carries HTTP, and hands it on with the bytes read already. */
+/** Turns a new socket into one that carries HTTP, and passes it on with the bytes that were already read. */
 export type Opener = (socket: Socket, open: (plain: Socket, begun?: Buffer) => void) => void;
 
 export type ListenerOptions = {
   readonly host: string;
   readonly port: number;
   readonly service: Omit<HttpService, "closed">;
-  /** Whether a connection from this IP address is taken; asked for each. */
+  /** Whether a connection from this IP address is accepted; called for each. */
   readonly admit: (remoteAddress: string) => boolean;
   readonly maxConnections: number;
-  /** Open connections an IP address may have. */
+  /** Maximum number of open connections per IP address. */
   readonly maxConnectionsOf: (remoteAddress: string) => number;
-  /** Left out: sockets carry HTTP as they are. */
+  /** If left out, sockets carry HTTP directly. */
   readonly opener?: Opener;
   readonly onError: (error: Error) => void;
 };
@@ -22,19 +22,19 @@ export type ListenerOptions = {
 export interface HttpListener {
   readonly address: AddressInfo;
   connectionCount(): number;
-  /** Listens no more and ends idle connections; resolves when the last one has ended. */
+  /** Stops listening and ends idle connections; resolves when the last one has ended. */
   close(): Promise<void>;
-  /** Ends all connections; callers who wait for an answer are told that none will come. */
+  /** Ends all connections; callers that wait for a response are informed that none will come. */
   giveUp(): void;
   /** Ends all connections at once. */
   cut(): void;
 }
 
-/** How often connections are looked at for callers who take too long, and for streams that are silent. */
+/** Milliseconds between checks for slow callers and for silent streams. */
 const checkEveryMs = ({ slowMs, heartbeatMs }: HttpService["limits"]): number =>
   Math.max(10, Math.min(1000, slowMs / 4, heartbeatMs / 4));
 
-/** Starts listening; rejects when it cannot. */
+/** Starts listening; rejects if it cannot. */
 export async function startListener(options: ListenerOptions): Promise<HttpListener> {
   const { service, admit, opener, onError } = options;
   const sockets = new Set<Socket>();

@@ -1,25 +1,25 @@
 import type { Socket } from "node:net";
 import type { HttpAnswer } from "./http-answer.ts";
 
-/** Bodies up to this size are sent with their head in one piece. */
+/** Bodies up to this size (bytes) are sent with their head in one piece. */
 const SMALL_BODY = 64 * 1024;
-/** Of a longer body so much is handed over at a time, and its memory given back once it has left. */
+/** Longer bodies are written in pieces of this size (bytes), whose memory is released once they are sent. */
 const PIECE_BYTES = 64 * 1024;
-/** What the system holds for us before we wait for the caller to take it. */
+/** Maximum number of bytes in the system's buffer before we wait for the caller to read. */
 const MAX_WAITING_BYTES = 4 * PIECE_BYTES;
 
-/** One answer on its way to a caller who may take it slowly. */
+/** A response that is being sent to a caller that may read slowly. */
 export class Outgoing {
   readonly #socket: Socket;
   readonly #answer: HttpAnswer;
-  /** Pieces of the body that are not handed over yet, last first: each is dropped when it is. */
+  /** Pieces of the body that are not written yet, last first: each is dropped when it is written. */
   readonly #pieces: Buffer[] = [];
   #left = 0;
-  /** Bytes that were taken since `#windowAt`. */
+  /** Number of bytes sent since `#windowAt`. */
   #taken = 0;
   #windowAt = performance.now();
   #isOver = false;
-  /** Called once all of it was taken, where `start` said that it was not. */
+  /** Called once everything was sent, if `start` returned false. */
   onSent: () => void = () => {};
 
   constructor(socket: Socket, answer: HttpAnswer) {
@@ -27,7 +27,7 @@ export class Outgoing {
     this.#answer = answer;
   }
 
-  /** Begins to send; true where all of it was taken at once. */
+  /** Starts sending; returns true if everything was sent at once. */
   start(): boolean {
     const { head, body } = this.#answer;
     const socket = this.#socket;
@@ -38,7 +38,7 @@ export class Outgoing {
     } else {
       this.#left = body.length;
       this.#cut(body);
-      // Head and first piece leave together.
+      // Head and first piece are sent together.
       socket.cork();
       socket.write(head, "latin1");
       this.#sendMore();
@@ -49,7 +49,7 @@ export class Outgoing {
     return true;
   }
 
-  /** Gives back what memory is still held. */
+  /** Releases the memory that is still in use. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -57,7 +57,7 @@ export class Outgoing {
     this.#answer.hold?.release();
   }
 
-  /** Whether less was taken than `leastRate` bytes per second for `slowMs`. */
+  /** Whether less than `leastRate` bytes per second was sent during `slowMs`. */
   isTooSlow(
     now: number,
     { slowMs, leastRate }: { readonly slowMs: number; readonly leastRate: number },
@@ -69,7 +69,7 @@ export class Outgoing {
     return isSlow;
   }
 
-  /** Copies: a part of a body keeps all of it alive. */
+  /** Copies the piece, since a view of the body would keep all of it in memory. */
   #cut(body: string | Buffer): void {
     for (let from = 0; from < body.length; from += PIECE_BYTES) {
       const to = Math.min(body.length, from + PIECE_BYTES);

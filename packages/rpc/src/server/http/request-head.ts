@@ -1,30 +1,30 @@
-/** What is wanted to know of a request before its body. */
+/** The properties of a request that are known before its body. */
 export type RequestHead = {
   readonly method: string;
-  /** The path with whatever follows it, as the caller wrote it. */
+  /** The path with the query, as the caller wrote it. */
   readonly target: string;
-  /** Bytes of the body; undefined when it comes in chunks. */
+  /** Size of the body in bytes; undefined if it is chunked. */
   readonly length: number | undefined;
-  /** The caller asked for the connection to be closed. */
+  /** The caller requested that the connection be closed. */
   readonly saysClose: boolean;
-  /** No other request may follow: the caller said so, or speaks HTTP/1.0. */
+  /** No other request may follow: the caller requested it, or uses HTTP/1.0. */
   readonly isLast: boolean;
   readonly expectsContinue: boolean;
   readonly authorization: string | undefined;
   readonly origin: string | undefined;
   readonly contentType: string | undefined;
   readonly host: string | undefined;
-  /** Where the page is from that a browser sends this for, as against us. */
+  /** Relation of this service to the page for which a browser sends the request. */
   readonly fetchSite: string | undefined;
   readonly idempotencyKey: string | undefined;
-  /** By which the caller finds this request in our log. */
+  /** The id by which the caller finds this request in our log. */
   readonly requestId: string | undefined;
   readonly accept: string | undefined;
   readonly lastEventId: string | undefined;
 };
 
 const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
-/** Names are tokens right before the colon, values hold no control characters, no line continues another. */
+/** Names are tokens right before the colon, values have no control characters, no line continues another. */
 const HEADER_LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\x80-\xff]*)*$/;
 const LENGTH = /^[0-9]{1,15}$/;
 
@@ -45,8 +45,8 @@ type Known = {
 };
 
 /**
- * Reads the lines before a body, without the empty one that ends them; undefined when they are no HTTP/1 request,
- * or leave a doubt where its body ends. Source: RFC 9112.
+ * Parses the lines before a body, without the empty one that ends them; undefined if they are not an HTTP/1 request, or
+ * if the end of its body is ambiguous. Source: RFC 9112.
  */
 export function parseRequestHead(text: string): RequestHead | undefined {
   const lineEnd = text.indexOf("\r\n");
@@ -78,7 +78,7 @@ export function parseRequestHead(text: string): RequestHead | undefined {
   };
 }
 
-/** False where the lines are no headers. */
+/** False if the lines are not valid headers. */
 function readHeaders(lines: string, known: Known): boolean {
   if (!HEADER_LINES.test(lines)) return false;
   let at = 2;
@@ -93,8 +93,8 @@ function readHeaders(lines: string, known: Known): boolean {
 }
 
 /**
- * False where a header that decides about the body, whom it is for, or what was sent before, comes twice. Most names
- * are told apart by their length.
+ * False if a header occurs twice that decides about the body, the host, or the authentication. Most names differ in
+ * length, which is compared first.
  */
 function readHeader(name: string, value: string, known: Known): boolean {
   switch (name.length) {

@@ -5,12 +5,12 @@ import type { ByteStream } from "./http-answer.ts";
 /** A comment, which readers of event streams skip. Source: HTML Standard, section 9.2.7. */
 const HEARTBEAT = ":\n\n";
 
-/** A stream on its way to a reader who may take it slowly, and who hears something even where nothing happens. */
+/** A stream that is sent to a reader that may read slowly, with a heartbeat while there are no events. */
 export class Streaming {
   readonly #socket: Socket;
   readonly #stream: ByteStream;
   #wroteAt = performance.now();
-  /** When something was last taken, or began to wait. */
+  /** Time at which bytes were last sent, or began to wait. */
   #takenAt = performance.now();
   #isOver = false;
   #onTaken: () => void = () => {};
@@ -20,7 +20,7 @@ export class Streaming {
     this.#stream = stream;
   }
 
-  /** Sends the head and all there is; true once the reader has taken it, false when it was ended before. */
+  /** Sends the head and the whole stream; true once everything is sent, false if it was ended before. */
   async send(head: string): Promise<boolean> {
     this.#write(Buffer.from(head, "latin1"));
     const slice = new TimeSlice();
@@ -37,7 +37,7 @@ export class Streaming {
     return true;
   }
 
-  /** Draws nothing more of the stream. */
+  /** Stops reading from the stream. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -45,12 +45,12 @@ export class Streaming {
     this.#onTaken();
   }
 
-  /** Whether what waits has not become less for so long. */
+  /** Whether the waiting bytes have not decreased for this long. */
   isStuck(now: number, slowMs: number): boolean {
     return this.#socket.writableLength > 0 && now - this.#takenAt > slowMs;
   }
 
-  /** Lets the reader know that the stream goes on, where nothing was sent for so long. */
+  /** Sends a heartbeat if nothing was sent for this long. */
   beat(now: number, heartbeatMs: number): void {
     if (this.#isOver || this.#socket.writableLength > 0 || now - this.#wroteAt < heartbeatMs) return;
     this.#write(Buffer.from(HEARTBEAT));
@@ -65,7 +65,7 @@ export class Streaming {
     });
   }
 
-  /** Resolves once at most so many bytes wait for the reader, or it is over. */
+  /** Resolves once at most this many bytes wait for the reader, or the stream has ended. */
   async #untilWaiting(bytes: number): Promise<void> {
     while (!this.#isOver && this.#socket.writableLength > Math.max(0, bytes)) {
       await new Promise<void>((resolve) => {

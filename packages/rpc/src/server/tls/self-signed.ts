@@ -15,7 +15,7 @@ const ECDSA_WITH_SHA256 = Buffer.from("06082a8648ce3d040302", "hex");
 const DAY_MS = 24 * 60 * 60 * 1000;
 const VALID_DAYS = 3650;
 
-/** One value of DER: its kind, its length, its content. Source: ITU-T X.690. */
+/** One DER value: tag, length, content. Source: ITU-T X.690. */
 function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   const { length } = body;
@@ -35,8 +35,8 @@ function pem(kind: string, bytes: Buffer): string {
 }
 
 /**
- * A key on the curve P-256 with a certificate that it signs itself, good for ten years from yesterday (`nowMs`).
- * Who connects cannot know whose it is, only that nobody listens. Source: RFC 5280, section 4.1; RFC 5758.
+ * A P-256 key with a self-signed certificate, valid for ten years from yesterday (`nowMs`). Clients cannot verify its
+ * owner, but the connection is encrypted. Source: RFC 5280, section 4.1; RFC 5758.
  */
 export function createIdentity(nowMs: number): Identity {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

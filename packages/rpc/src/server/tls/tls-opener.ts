@@ -5,17 +5,17 @@ import { nodeTls } from "../../loaded-later.ts";
 import type { Opener } from "../http/listener.ts";
 import { createIdentity, type Identity } from "./self-signed.ts";
 
-/** How a service speaks TLS. Source: rpc_args.cpp, net_ssl.cpp. */
+/** How a service uses TLS. Source: rpc_args.cpp, net_ssl.cpp. */
 export type TlsOptions = {
-  /** `enabled`: TLS alone; `autodetect`: what the first byte of a connection says. */
+  /** `enabled`: TLS only; `autodetect`: the first byte of a connection decides. */
   readonly mode: "enabled" | "autodetect";
-  /** Left out: a key made at the first connection, with a certificate it signs itself. */
+  /** If left out, a key is generated at the first connection, with a self-signed certificate. */
   readonly identity?: Identity;
-  /** Who may connect; left out: anybody. */
+  /** Which clients may connect; any client if left out. */
   readonly clients?: {
-    /** PEM text of the authorities whose certificates are taken. */
+    /** PEM text of the authorities whose certificates are accepted. */
     readonly authorities?: string;
-    /** SHA-256 of certificates that are taken whoever signed them, in lower-case hexadecimal. */
+    /** SHA-256 of certificates that are accepted whoever signed them, in lower-case hexadecimal. */
     readonly fingerprints: readonly string[];
   };
 };
@@ -26,11 +26,11 @@ const HANDSHAKE = 0x16;
 type Open = Parameters<Opener>[1];
 
 /**
- * Sets TLS up on sockets of one port; a caller who takes longer than `slowMs` for it is cut off. Throws an Error
- * for keys and certificates that do not fit.
+ * Starts TLS on sockets of one port; a caller that takes longer than `slowMs` for it is cut off. Throws an Error for
+ * keys and certificates that do not fit.
  */
 export function createTlsOpener({ mode, identity, clients }: TlsOptions, slowMs: number): Opener {
-  // What is wrong with them is said now, not when the first caller comes.
+  // Errors are thrown now, not when the first caller connects.
   if (identity !== undefined || clients?.authorities !== undefined) {
     nodeTls().createSecureContext({
       ...(identity !== undefined && { key: identity.privateKey, cert: identity.certificate }),
