@@ -17,10 +17,10 @@ type Flags = Values<typeof accessFlags> & {
   readonly "wallet-file"?: string | undefined;
 };
 
-/** Beside the wallets. */
+/** Name of the folder, beside the wallets. */
 const FOLDER = ".anulo-access";
 
-/** What the flags say; undefined where no tokens are taken. Throws BadUsage. */
+/** Returns the options of the flags; undefined if no tokens are accepted. Throws BadUsage. */
 export function accessOf(flags: Flags, hasLogin: boolean): WalletServiceOptions["access"] {
   const { tokens, "first-token-file": firstTokenFile } = flags;
   if (!tokens) {

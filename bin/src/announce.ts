@@ -8,7 +8,9 @@ type Started = Pick<NodeOptions, "databasePath" | "offline" | "peers"> & {
   readonly log: Log;
 };
 
-/** Logs what a node is, where its files are, and how it is reached; then how it is doing until the line is stopped. */
+/**
+ * Logs the network of a node, its files, and its addresses; then reports its status until the status line is stopped.
+ */
 export function announceNode(node: Node, options: Started): StatusLine {
   const { network, databasePath, log } = options;
   const logger = log.in("global");
@@ -36,7 +38,7 @@ function statusOf({ monitor }: Node, options: Started): NodeStatus {
   };
 }
 
-/** Undefined for a network on which a node may be alone. */
+/** Why the node has no peers; undefined for a network on which a node may be alone. */
 function whyAlone(
   { isOffline, peering }: Node["monitor"],
   { network, peers }: Pick<Started, "network" | "peers">,

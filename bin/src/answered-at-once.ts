@@ -10,14 +10,14 @@ type Answered = Pick<Values<typeof serviceFlags & typeof detachFlags>, "help" | 
 };
 
 interface Service {
-  /** As in `anulo COMMAND`. */
+  /** The word in `anulo COMMAND`. */
   readonly command: string;
-  /** What the service is called in messages. */
+  /** Name of the service in messages. */
   readonly title: string;
   readonly table: FlagTable;
 }
 
-/** Obeys --help, --version, --os-version and --detach; false where none is given, and the service is to run. */
+/** Handles --help, --version, --os-version and --detach; false if none of them is set, and the service should run. */
 export function isAnsweredAtOnce(
   { command, title, table }: Service,
   flags: Answered,

@@ -1,7 +1,9 @@
 import { BadUsage } from "./flags.ts";
 import { readHidden } from "./read-hidden.ts";
 
-/** Asked for logins that name a user only. Source: rpc_args.cpp `process`, wallet2.cpp `make_basic`. */
+/**
+ * Prompts for the passwords of logins with only a user name. Source: rpc_args.cpp `process`, wallet2.cpp `make_basic`.
+ */
 const questions = {
   "rpc-login": "RPC server password: ",
   "daemon-login": "Daemon client password: ",
@@ -10,7 +12,10 @@ const questions = {
 type Name = keyof typeof questions;
 type Logins = { readonly [N in Name]?: string | undefined } & { readonly "non-interactive": boolean };
 
-/** The flags with the password of each login, asked for where it is not given. Throws BadUsage without an answer. */
+/**
+ * Returns the flags with the password of each login, and prompts for missing ones. Throws BadUsage if no password is
+ * entered.
+ */
 export async function withPasswords<F extends Logins>(flags: F): Promise<F> {
   const complete: { [N in Name]?: string } = {};
   for (const name of Object.keys(questions) as Name[]) {

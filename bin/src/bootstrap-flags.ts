@@ -2,7 +2,7 @@ import { BadBootstrap, type BootstrapChoice, readChoice } from "@anulo/node";
 import { type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { parseLogin } from "./service-flags.ts";
 
-/** Flags about the node that answers while this one is behind, by the original's names. */
+/** Flags about the node that responds while this one is behind, with the original's names. */
 export const bootstrapFlags = {
   "bootstrap-daemon-address": {
     kind: "text",
@@ -17,7 +17,7 @@ export const bootstrapFlags = {
   },
 } as const satisfies FlagTable;
 
-/** The node that was named, if any. Throws BadUsage. */
+/** The bootstrap node of the flags, if any. Throws BadUsage. */
 export function bootstrapOf(flags: Values<typeof bootstrapFlags>): BootstrapChoice | undefined {
   const login = flags["bootstrap-daemon-login"];
   const choice = {

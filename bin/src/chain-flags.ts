@@ -13,7 +13,7 @@ import type { NetworkName } from "@anulo/protocol";
 import { type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { readKnownBlocks } from "./known-blocks-file.ts";
 
-/** Flags that say which chain is meant and where it is kept. */
+/** Flags that select the chain and its folder. */
 export const chainFlags = {
   regtest: { kind: "switch", help: "a private chain" },
   testnet: { kind: "switch", help: "the network for tests of what is to come" },
@@ -21,7 +21,7 @@ export const chainFlags = {
   "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
 } as const satisfies FlagTable;
 
-/** Flags about how a chain's blocks are judged. */
+/** Flags about the rules by which a chain's blocks are verified. */
 export const rulesFlags = {
   "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
   "fast-block-sync": {
@@ -39,14 +39,14 @@ export interface ChainPlace {
   readonly databasePath: string;
 }
 
-/** The chain that the flags mean. */
+/** The chain that the flags select. */
 export function chainPlaceOf(flags: Values<typeof chainFlags>): ChainPlace {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
   const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
   return { network, folder, databasePath: join(folder, network, "chain.mdb") };
 }
 
-/** What the original reads from its environment for tests of proof of work. */
+/** Variables of the environment that the original reads for tests of proof of work. */
 function seedScheduleOf({ SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG }: NodeJS.ProcessEnv): SeedSchedule {
   return parseSeedSchedule(SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG);
 }
@@ -67,7 +67,7 @@ function readCheckpoints({ folder, network }: ChainPlace): Checkpoint[] {
 
 type Rules = Pick<NodeOptions, "checkpoints" | "knownBlocks" | "fixedDifficulty" | "seedSchedule">;
 
-/** What the blocks of a chain are judged by; throws BadUsage. */
+/** The rules by which a chain's blocks are verified; throws BadUsage. */
 export function rulesOf(flags: Values<typeof rulesFlags>, place: ChainPlace): Rules {
   return {
     checkpoints: readCheckpoints(place),

@@ -56,7 +56,7 @@ function fish(tables: CommandTables): string {
 
 const shells = { bash, zsh, fish };
 
-/** What a shell is to read so that it completes commands and flags. Throws BadUsage for a shell we know not. */
+/** The script with which a shell completes commands and flags. Throws BadUsage for an unknown shell. */
 export function completionFor(shell: string | undefined, tables: CommandTables): string {
   if (shell !== undefined && Object.hasOwn(shells, shell))
     return shells[shell as keyof typeof shells](tables);

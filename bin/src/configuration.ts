@@ -12,29 +12,32 @@ import {
 } from "./flags.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Files read where none is named: what stands in the one's is no flag of the other, or a port that is taken. */
+/**
+ * Files that are read by default. The services have different files: each would find unknown flags, or ports in use, in
+ * the other's.
+ */
 const defaultFiles = { node: "anulo.conf", wallet: "wallet.conf" } as const;
 
 type Service = keyof typeof defaultFiles;
 
-/** The flag by which a file with more of them is named. */
+/** The flag that names another configuration file. */
 export function configurationFlag(service: Service) {
   const help = `more flags, as lines NAME=VALUE (~/.anulo/${defaultFiles[service]})`;
   return { "config-file": { kind: "text", value: "FILE", help } } as const satisfies FlagTable;
 }
 
-/** Told at the end of a command's help. */
+/** Printed at the end of a command's help. */
 export const configurationHelp =
   "Every flag can also stand in the configuration file, or in the environment as ANULO_NAME\n" +
   "(ANULO_RPC_BIND_PORT=18081). The command line comes first, then the environment, then the file.";
 
-/** Told at the end of the help of commands that read no file. */
+/** Printed at the end of the help of commands that read no file. */
 export const environmentHelp =
   "Every flag can also stand in the environment as ANULO_NAME (ANULO_DATA_DIR=/srv/anulo); the command line comes first.";
 
 /**
- * Flags of the command line, else of the environment, else of the configuration file. Throws BadUsage, for a file
- * that was named and is not there too.
+ * The flags of the command line, otherwise of the environment, otherwise of the configuration file. Throws BadUsage,
+ * also if a file that was named does not exist.
  */
 export function readConfiguration<T extends FlagTable>(
   service: Service,
@@ -49,7 +52,7 @@ export function readConfiguration<T extends FlagTable>(
   return valuesOf(table, [words, environment, fromFile(table, readTextFile("config-file", file), file)]);
 }
 
-/** `ANULO_NAME` for `--name`, and what the original programs read. Source: rpc_args.cpp `process`. */
+/** `ANULO_NAME` for `--name`, and the variables that the original programs read. Source: rpc_args.cpp `process`. */
 export function fromEnvironment(
   table: FlagTable,
   environment: Readonly<Record<string, string | undefined>>,
@@ -64,10 +67,10 @@ export function fromEnvironment(
   return given;
 }
 
-/** Variables of ours that name no flag. */
+/** Variables of ours that do not correspond to a flag. */
 const otherVariables = new Set(["ANULO_CRYPTO"]);
 
-/** Variables `ANULO_NAME` that no flag of the table has, each with a guess at what was meant; never their values. */
+/** Variables `ANULO_NAME` without a flag in the table, each with a suggestion; never their values. */
 export function unknownVariables(
   table: FlagTable,
   environment: Readonly<Record<string, string | undefined>>,
@@ -87,7 +90,7 @@ export function unknownVariables(
 
 const variableOf = (name: string) => `ANULO_${name.toUpperCase().replaceAll("-", "_")}`;
 
-/** Lines `name=value`; `#` begins a comment, a switch may stand alone. Throws BadUsage with the line's number. */
+/** Parses lines `name=value`; `#` begins a comment, a switch needs no value. Throws BadUsage with the line's number. */
 export function fromFile(table: FlagTable, text: string, file: string): Given {
   const given = new Map<string, readonly string[]>();
   for (const [index, line] of text.split("\n").entries()) {

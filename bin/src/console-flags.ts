@@ -3,7 +3,7 @@ import type { Listener, Pages } from "@anulo/rpc";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { isLoopback } from "./rpc-flags.ts";
 
-/** Whether a browser finds a console on the owner's port. */
+/** Whether the owner's port serves the console to browsers. */
 export const consoleFlags = {
   console: {
     kind: "switch",
@@ -11,10 +11,10 @@ export const consoleFlags = {
   },
 } as const satisfies FlagTable;
 
-/** Where a service listens, and whether it asks for a login. */
+/** The addresses of a service, and whether it requires a login. */
 type Doors = { readonly listen: readonly Listener[]; readonly hasLogin: boolean };
 
-/** The console's files, or undefined unless asked for. Throws BadUsage where no port may serve them. */
+/** The console's files, or undefined if it is not enabled. Throws BadUsage if no port may serve them. */
 export function pagesOf(flags: Values<typeof consoleFlags>, { listen, hasLogin }: Doors): Pages | undefined {
   if (!flags.console) return undefined;
   const owners = listen.filter(({ restricted }) => !restricted);

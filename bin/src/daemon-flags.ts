@@ -12,7 +12,7 @@ import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { isLoopback, tlsModes } from "./rpc-flags.ts";
 import { checkPort, parseLogin } from "./service-flags.ts";
 
-/** Flags about the node behind a wallet, by the original's names. Source: wallet2.cpp `options`. */
+/** Flags about the node of a wallet, with the original's names. Source: wallet2.cpp `options`. */
 export const daemonFlags = {
   "daemon-address": { kind: "text", value: "ADDRESS:PORT", help: "the node (127.0.0.1:18081)" },
   "daemon-host": { kind: "text", value: "ADDRESS", help: "the node, on its usual port or --daemon-port" },
@@ -68,7 +68,7 @@ function urlOf(flags: Flags, network: NetworkName): URL {
     if (url.protocol === "http:" && !/:\d+\/?$/.test(text)) url.port = String(usual);
     return url;
   } catch {
-    // Not shown: it may hold a login.
+    // The text is not printed, since it may contain a login.
     throw new BadUsage("--daemon-address must be ADDRESS:PORT");
   }
 }
@@ -80,7 +80,10 @@ function proxyOf({ proxy: text }: Flags): SocksProxy | undefined {
   return proxy;
 }
 
-/** Through a proxy others carry what is said: without TLS that is checked, only to an address that is a key. */
+/**
+ * A proxy, whose operator sees the traffic, and required TLS each need a choice of accepted certificates, or an address
+ * that is itself a key.
+ */
 function checkProxy(flags: Flags, url: URL): void {
   const isNamed =
     flags["daemon-ssl-allow-any-cert"] ||
@@ -111,7 +114,7 @@ function tlsOf(flags: Flags, url: URL): Pick<DaemonAddress, "tls"> {
   }
 }
 
-/** The node, and whether it is ours. Throws BadUsage. Source: wallet2.cpp `make_basic`. */
+/** The node, and whether it is trusted. Throws BadUsage. Source: wallet2.cpp `make_basic`. */
 export function daemonOf(
   flags: Flags,
   network: NetworkName,

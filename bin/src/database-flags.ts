@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { BadSyncMode, checkDatabase, type NodeOptions, parseSyncMode, type SyncMode } from "@anulo/node";
 import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
 
-/** Flags about how the chain is kept. */
+/** Flags about the database of the chain. */
 export const databaseFlags = {
   "db-sync-mode": {
     kind: "text",
@@ -28,7 +28,7 @@ function readSyncMode(text: string): SyncMode {
 
 type DatabaseOptions = Pick<NodeOptions, "syncMode" | "pruneBlockchain" | "keepAltBlocks">;
 
-/** What the flags say; throws BadUsage. */
+/** Returns the options of the flags; throws BadUsage. */
 export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOptions {
   const mode = flags["db-sync-mode"];
   if (flags["db-salvage"]) {
@@ -42,7 +42,7 @@ export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOp
   };
 }
 
-/** `--check-database`: looks through a database nobody has open; rejects with what is wrong with it. */
+/** `--check-database`: checks a database that no process has open; rejects with the errors found. */
 export async function runDatabaseCheck(path: string, network: string): Promise<void> {
   if (!existsSync(path)) throw new BadUsage(`--check-database: there is no database ${path}`);
   const start = performance.now();

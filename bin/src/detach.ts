@@ -7,17 +7,17 @@ export const detachFlags = {
   pidfile: { kind: "text", value: "FILE", help: "write the number of the process there" },
 } as const satisfies FlagTable;
 
-/** Starts the same command again, in the background; its process number. */
+/** Starts the same command again, in the background; returns its process id. */
 export function startDetached(command: string, args: readonly string[]): number | undefined {
   const program = process.argv[1] ?? "";
-  // The last one wins, wherever the flag came from.
+  // The last value of a flag counts, whatever its source.
   const words = [program, command, ...args, "--detach=false"];
   const child = spawn(process.execPath, words, { detached: true, stdio: "ignore" });
   child.unref();
   return child.pid;
 }
 
-/** Writes this process's number to a file until it ends; throws where the file cannot be written. */
+/** Stores this process's id in a file until it ends; throws if the file cannot be written. */
 export function keepPidFile(file: string | undefined): void {
   if (file === undefined) return;
   writeFileSync(file, `${process.pid}\n`);

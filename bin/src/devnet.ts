@@ -16,7 +16,7 @@ export const devnetFlags = {
   console: { kind: "switch", help: "serve a console for browsers under /console of each port" },
 } as const satisfies FlagTable;
 
-/** Mined coins unlock after 60 blocks; a ring needs 16 outputs that are unlocked, all but one of others. */
+/** Mined coins unlock after 60 blocks; a ring needs 16 unlocked outputs, of which 15 are decoys. */
 const blocksUntilSpendable = 80;
 /** A received payment unlocks after 10 blocks. */
 const blocksUntilUnlocked = 10;
@@ -30,12 +30,12 @@ class PaymentMissing extends Error {
   }
 }
 
-/** What a shell reports of a program ended by Ctrl-C. */
+/** Exit status that a shell reports for a program ended by Ctrl-C. */
 const interrupted = 130;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-/** The first payment: mines until alice can spend, pays bob, mines, and checks that it arrived. */
+/** The first payment: mines until alice can spend, pays bob, mines, and verifies that it arrived. */
 async function firstPayment({ mine, wallets: { alice, bob } }: Devnet): Promise<void> {
   print(`mining ${blocksUntilSpendable} blocks to alice`);
   await mine(blocksUntilSpendable);

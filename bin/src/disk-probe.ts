@@ -1,14 +1,14 @@
 import { rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a service writes between two questions, and some. */
+/** More bytes than a service writes between two checks. */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024;
 const PROBE_BYTES = 64 * 1024;
 
-/** The file that is written and deleted to find out whether a folder takes writes. */
+/** The file that is written and deleted to test whether a folder is writable. */
 export const PROBE_FILE = ".anulo-disk-probe";
 
-/** Whether files can be written in a folder; the reason where they cannot. */
+/** Tests whether files can be written in a folder; resolves with the reason if not. */
 export async function probeDisk(folder: string): Promise<string | undefined> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;

@@ -11,11 +11,14 @@ export const dnsFlags = {
   },
 } as const satisfies FlagTable;
 
-/** Asked where only "tcp" is said. Source: dns_utils.cpp `DEFAULT_DNS_PUBLIC_ADDR`. */
+/** Used if only "tcp" is specified. Source: dns_utils.cpp `DEFAULT_DNS_PUBLIC_ADDR`. */
 const publicServers = ["194.150.168.168", "80.67.169.40", "89.233.43.71", "109.69.8.51", "193.58.251.251"];
 const DNS_PORT = 53;
 
-/** Servers DNS_PUBLIC names: `tcp`, or `tcp://` and an IPv4 address. Throws BadUsage. Source: dns_utils.cpp `parse_dns_public`. */
+/**
+ * The servers in DNS_PUBLIC: `tcp`, or `tcp://` and an IPv4 address. Throws BadUsage. Source: dns_utils.cpp
+ * `parse_dns_public`.
+ */
 function parseDnsPublic(text: string): NameServer[] {
   if (text === "tcp") return publicServers.map((host) => ({ host, port: DNS_PORT }));
   const host = /^tcp:\/\/(\d{1,3}(?:\.\d{1,3}){3})$/.exec(text)?.[1];
@@ -24,7 +27,7 @@ function parseDnsPublic(text: string): NameServer[] {
   return [{ host, port: DNS_PORT }];
 }
 
-/** How names are looked up; undefined where they are not. Throws BadUsage. */
+/** How names are looked up; undefined if they are not. Throws BadUsage. */
 export function aliasesOf(
   flags: Values<typeof dnsFlags> & { readonly offline: boolean },
   environment: NodeJS.ProcessEnv,

@@ -21,11 +21,11 @@ type Flags = Values<typeof eventFlags> & {
   readonly "accept-older-store"?: boolean | undefined;
 };
 
-/** Beside the wallets. */
+/** Name of the folder, beside the wallets. */
 const FOLDER = ".anulo-events";
 const SECONDS_PER_DAY = 86_400;
 
-/** What the flags say; undefined where no events are kept. Throws BadUsage. */
+/** Returns the options of the flags; undefined if no events are kept. Throws BadUsage. */
 export function eventLogOf(flags: Flags): WalletServiceOptions["eventLog"] {
   const { "events-to": natsAddress, "keep-events": days, "allow-private-webhooks": allowsPrivate } = flags;
   if (!flags.events) {

@@ -4,36 +4,36 @@ import { BadUsage, type FlagTable, formatFlags, readWords, type Values, valuesOf
 import { createProgressBar, type ProgressBar } from "./progress.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
-/** Flags of the commands that carry chains from one program to another. */
+/** Flags of the commands that import and export chains. */
 export const exchangeFlags = {
   help: { kind: "switch", help: "show this" },
   ...chainFlags,
   "block-stop": { kind: "number", value: "HEIGHT", help: "the last block to take; 0: all (0)" },
 } as const satisfies FlagTable;
 
-/** What such a command works with. */
+/** The arguments of such a command. */
 export interface Exchange<T extends FlagTable> {
   readonly flags: Values<T>;
   readonly place: ChainPlace;
-  /** Aborted when the process is asked to end. */
+  /** Aborted when the process receives a signal to end. */
   readonly signal: AbortSignal;
   readonly bar: ProgressBar;
-  /** Height of the last block to take, where one is given. */
+  /** Height of the last block to process, if specified. */
   readonly last: number | undefined;
 }
 
-/** What is asked of a command; `doing` is what its bar tells of. */
+/** An import or export command; `doing` is the word that its progress bar shows. */
 export interface ExchangeCommand<T extends typeof exchangeFlags & FlagTable> {
   readonly name: string;
   readonly about: string;
   readonly doing: string;
   readonly flags: T;
-  /** The flag without which there is nothing to do. */
+  /** The flag that is required. */
   readonly needs: keyof T & string;
   run(exchange: Exchange<T>): Promise<string>;
 }
 
-/** Runs such a command until it is done or asked to end, and prints what came of it. Throws BadUsage. */
+/** Runs such a command until it has finished or receives a signal, and prints the result. Throws BadUsage. */
 export async function runExchange<T extends typeof exchangeFlags & FlagTable>(
   { name, about, doing, flags: table, needs, run }: ExchangeCommand<T>,
   args: readonly string[],
@@ -57,9 +57,9 @@ export async function runExchange<T extends typeof exchangeFlags & FlagTable>(
   } finally {
     bar.end();
   }
-  // Whoever waits for all of the chain is not to take this for it.
+  // The exit status is an error, since scripts must not take this part for the whole chain.
   if (stopping.signal.aborted) process.exitCode = 1;
 }
 
-/** Told where a signal ended a command. */
+/** Printed when a signal has ended a command. */
 export const GO_ON = "stopped; the same command goes on from here";

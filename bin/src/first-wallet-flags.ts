@@ -4,7 +4,10 @@ import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { readHidden } from "./read-hidden.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Flags about the wallet to begin with, by the original's names. Source: wallet_rpc_server.cpp `t_daemon::run`. */
+/**
+ * Flags about the wallet that is opened at the start, with the original's names. Source: wallet_rpc_server.cpp
+ * `t_daemon::run`.
+ */
 export const firstWalletFlags = {
   "wallet-dir": { kind: "text", value: "FOLDER", help: "where wallets are kept, opened and made by name" },
   "wallet-file": { kind: "text", value: "FILE", help: "open this wallet, in place of --wallet-dir" },
@@ -44,7 +47,7 @@ async function passwordOf(flags: Flags): Promise<string> {
   throw new BadUsage("no password specified; use --prompt-for-password to prompt for a password");
 }
 
-/** Makes the folder of wallets, for its owner alone, unless it is there. Throws BadUsage. */
+/** Creates the folder of wallets, accessible to its owner only, if it does not exist. Throws BadUsage. */
 export function makeWalletFolder(folder: string | undefined): void {
   if (folder === undefined || existsSync(folder)) return;
   try {
@@ -54,12 +57,12 @@ export function makeWalletFolder(folder: string | undefined): void {
   }
 }
 
-/** The wallet to begin with, if any. Throws BadUsage. */
+/** The wallet that is opened at the start, if any. Throws BadUsage. */
 export async function firstWalletOf(flags: Flags): Promise<FirstWallet | undefined> {
   checkTogether(flags);
   const { "wallet-dir": folder, "wallet-file": file, "generate-from-json": json } = flags;
   if (file !== undefined) return { kind: "file", file, password: await passwordOf(flags) };
-  // With a folder the description is left alone, as by the original.
+  // If a folder is set the description is ignored, as in the original.
   if (json === undefined || folder !== undefined) return undefined;
   return {
     kind: "json",

@@ -1,6 +1,6 @@
 import { type FlagTable, formatFlags } from "./flags.ts";
 
-/** Headings of the help, and the flags below each, by their names; the first that fits decides. */
+/** Headings of the help, and the flags below each, by name; the first match decides. */
 const groups: readonly (readonly [title: string, names: RegExp])[] = [
   ["Running", /^(?:help|version|os-version|config-file|detach|pidfile|non-interactive|max-concurrency)$/],
   ["Logs and monitoring", /^(?:log-|max-log-|metrics-)/],
@@ -27,12 +27,12 @@ const groups: readonly (readonly [title: string, names: RegExp])[] = [
 
 const WITHOUT_EFFECT = "Accepted without effect";
 
-/** The heading below which a flag stands; undefined for one that none fits. */
+/** The heading of a flag; undefined if none matches. */
 export function groupOf(name: string): string | undefined {
   return groups.find(([, names]) => names.test(name))?.[0];
 }
 
-/** The table as help text in groups, those flags last that change nothing here. */
+/** The table as help text in groups, with flags that have no effect last. */
 export function formatGroups(table: FlagTable): string {
   const titles = [...groups.map(([title]) => title), "Other", WITHOUT_EFFECT];
   const entries = Object.entries(table);

@@ -1,15 +1,15 @@
-/** What a flag is followed by. A `switch` stands alone, `each` may be given several times. */
+/** The value of a flag. A `switch` has none, `each` may occur several times. */
 export type FlagKind = "switch" | "text" | "number" | "each";
 
 export type Flag = {
   readonly kind: FlagKind;
   /** Name of the value in the help, e.g. "PORT". */
   readonly value?: string;
-  /** The only values a `text` flag may have. */
+  /** The only values that a `text` flag accepts. */
   readonly choices?: readonly string[];
 } & (
   | { readonly help: string; readonly noEffect?: undefined }
-  /** For a flag of the original that changes nothing here: why. */
+  /** For a flag of the original that has no effect here: the reason. */
   | { readonly noEffect: string; readonly help?: undefined }
 );
 
@@ -25,12 +25,12 @@ type ValueOf<F extends Flag> = F["kind"] extends "switch"
 
 export type Values<T extends FlagTable> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
-/** A command line that cannot be obeyed; the message says why. */
+/** An invalid command line; the message gives the reason. */
 export class BadUsage extends Error {
   override name = "BadUsage";
 }
 
-/** Throws an error of this kind as bad usage of what `where` names, any other as it is. */
+/** Throws an error of this class as bad usage of `where`, any other error unchanged. */
 export function throwUsage(
   where: string,
   kind: abstract new (...args: never[]) => Error,
@@ -39,10 +39,10 @@ export function throwUsage(
   throw error instanceof kind ? new BadUsage(`${where}: ${error.message}`) : error;
 }
 
-/** What one source says: flag names and the texts given for each, in order. */
+/** The flags from one source: names, and the texts of each in order. */
 export type Given = ReadonlyMap<string, readonly string[]>;
 
-/** Reads `--name value` and `--name=value`. Throws BadUsage for what the table does not know. */
+/** Parses `--name value` and `--name=value`. Throws BadUsage for unknown flags. */
 export function readWords(table: FlagTable, args: readonly string[]): Given {
   const given = new Map<string, string[]>();
   const rest = [...args];
@@ -59,7 +59,7 @@ export function readWords(table: FlagTable, args: readonly string[]): Given {
   return given;
 }
 
-/** The value of every flag: from the first source that has it. Throws BadUsage for values that are none. */
+/** The value of every flag, from the first source that has it. Throws BadUsage for invalid values. */
 export function valuesOf<T extends FlagTable>(table: T, sources: readonly Given[]): Values<T> {
   const entries = Object.entries(table).map(([name, flag]) => {
     const texts = sources.find((source) => source.has(name))?.get(name) ?? [];
@@ -75,7 +75,7 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
   return valuesOf(table, [readWords(table, args)]);
 }
 
-/** The flags given that change nothing, as a line for the log; undefined where there are none. */
+/** The flags used that have no effect, as a line for the log; undefined if there are none. */
 export function describeWithoutEffect(table: FlagTable, values: Values<FlagTable>): string | undefined {
   const isGiven = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value ?? false));
   const given = Object.entries(table).filter(([name, { noEffect }]) => noEffect && isGiven(values[name]));
@@ -83,7 +83,7 @@ export function describeWithoutEffect(table: FlagTable, values: Values<FlagTable
   return `flags without effect: ${given.map(([name, { noEffect }]) => `--${name} (${noEffect})`).join(", ")}`;
 }
 
-/** The word itself is not shown: it may be the rest of a password with a space. */
+/** The word itself is not printed: it may be the rest of a password with a space. */
 function splitWord(word: string, before: string): { name: string; attached: string | undefined } {
   const [, name, attached] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   if (name === undefined) throw new BadUsage(`not a flag: a word after ${before} (quotes missing?)`);
@@ -106,7 +106,7 @@ function readValue(name: string, flag: Flag, given: string): boolean | number | 
   return given;
 }
 
-/** ", did you mean --x?" where a known flag is written nearly alike. */
+/** ", did you mean --x?" if a known flag is similar. */
 export function suggestion(table: FlagTable, name: string): string {
   const begun = Object.keys(table).filter((known) => known.startsWith(name));
   if (begun.length === 1) return `, did you mean --${begun[0]}?`;
@@ -117,7 +117,7 @@ export function suggestion(table: FlagTable, name: string): string {
   return isNear ? `, did you mean --${nearest.known}?` : "";
 }
 
-/** Least number of letters to insert, delete or change (Levenshtein). */
+/** Minimum number of letters to insert, delete or change (Levenshtein). */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
@@ -131,7 +131,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** The table as help text, a line a flag. */
+/** The table as help text, one line per flag. */
 export function formatFlags(table: FlagTable): string {
   const lines = Object.entries(table).map(([name, { value, help, noEffect, choices }]) => {
     const shown = choices === undefined ? value : choices.join("|");

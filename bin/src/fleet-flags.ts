@@ -20,7 +20,7 @@ type Flags = Values<typeof fleetFlags> & {
   readonly tokens?: boolean | undefined;
 };
 
-/** What the flags say; undefined for a service that has its wallets for itself. Throws BadUsage. */
+/** Returns the options of the flags; undefined for a service that does not share its wallets. Throws BadUsage. */
 export function fleetOf(flags: Flags): WalletServiceOptions["fleet"] {
   const { fleet: address } = flags;
   if (address === undefined) return undefined;

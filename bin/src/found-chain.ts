@@ -6,14 +6,14 @@ import type { Log } from "@anulo/rpc";
 import type { ChainPlace, chainFlags } from "./chain-flags.ts";
 import type { Values } from "./flags.ts";
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell if necessary. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * Names, at the start of a node that has no chain yet, the one that a monerod left in the folder, or at its usual
- * place where none was given, with the command that imports it.
+ * When a node without a chain starts, reports the chain that monerod left in the folder, or in its default folder if
+ * none was specified, with the command that imports it.
  */
 export function nameFoundChain(place: ChainPlace, flags: Values<typeof chainFlags>, log: Log): void {
   const { network, folder, databasePath } = place;

@@ -17,7 +17,7 @@ const about =
   "Takes the chain of a monerod that does not run, which is only read, or of a blockchain.raw. What is there\n" +
   "already is left out, so that a command that was stopped goes on.";
 
-/** `anulo import`: takes the chain that another program kept. */
+/** `anulo import`: imports the chain of another program. */
 export function runImport(args: readonly string[]): Promise<void> {
   return runExchange(
     {

@@ -10,7 +10,10 @@ const MAINNET_DIGEST = "2aea941d43024422a63f223c84b9d88d1f58d31e1f508c2d6d43cd63
 
 const file = new URL("../../data/known-blocks.dat", import.meta.url);
 
-/** The known blocks of mainnet, as shipped. Throws where the file was changed: nobody verifies what it vouches for. */
+/**
+ * The known blocks of mainnet, as shipped. Throws if the file was changed, since blocks with these hashes are not
+ * verified.
+ */
 export function readKnownBlocks(): KnownBlocks {
   const bytes = readFileSync(file);
   const digest = createHash("sha256").update(bytes).digest("hex");

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import type { WalletServiceOptions } from "@anulo/wallet";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 
-/** Flags about where the wallets' ledgers are kept. */
+/** Flags about where the wallets' ledgers are stored. */
 export const ledgerStoreFlags = {
   store: {
     kind: "text",
@@ -26,10 +26,10 @@ type Flags = Values<typeof ledgerStoreFlags> & {
   readonly events?: boolean | undefined;
 };
 
-/** Beside the wallets: what must not lie in the database. */
+/** The folder, beside the wallets, for data that must not be in the database. */
 const SECRETS_FOLDER = ".anulo-store";
 
-/** What the flags say; undefined where ledgers are kept in journals. Throws BadUsage. */
+/** Returns the options of the flags; undefined if ledgers are stored in journals. Throws BadUsage. */
 export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
   const { store: location, "service-key-file": serviceKeyFile, "accept-older-store": acceptsOlder } = flags;
   if (location === undefined) {

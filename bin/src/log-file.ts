@@ -3,18 +3,18 @@ import { basename, dirname, join } from "node:path";
 
 export interface LogFileOptions {
   readonly path: string;
-  /** Bytes after which a new file is begun; 0 for never. */
+  /** Bytes after which a new file is started; 0 for no limit. */
   readonly maxFileSize: number;
-  /** Old files kept; 0 for all. */
+  /** Number of old files that are kept; 0 for all. */
   readonly maxFiles: number;
 }
 
-/** A file that is put aside, its name followed by the time, when it is full. */
+/** A log file that is renamed, with the time appended to its name, when it is full. */
 export interface LogFile {
   write(text: string): void;
 }
 
-/** Opens or continues a log file, readable by its owner only; throws where it cannot be written. */
+/** Opens or continues a log file that only its owner can read; throws if it cannot be written. */
 export function createLogFile({ path, maxFileSize, maxFiles }: LogFileOptions): LogFile {
   const open = () => openSync(path, "a", 0o600);
   let descriptor = open();
@@ -30,14 +30,14 @@ export function createLogFile({ path, maxFileSize, maxFiles }: LogFileOptions): 
     write(text) {
       const bytes = Buffer.from(text);
       if (maxFileSize > 0 && size > 0 && size + bytes.length > maxFileSize) begin();
-      // Straight to the system: a program that dies has said why.
+      // Written synchronously, so that the last lines are on disk if the program dies.
       writeSync(descriptor, bytes);
       size += bytes.length;
     },
   };
 }
 
-/** Source: mlog.cpp `generate_log_filename`; milliseconds, so that two files of a second differ. */
+/** Source: mlog.cpp `generate_log_filename`; with milliseconds, so that two files of the same second differ. */
 function asideName(path: string): string {
   return `${path}-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
 }
@@ -46,6 +46,6 @@ function dropOldest(path: string, keep: number): void {
   const folder = dirname(path);
   const prefix = `${basename(path)}-`;
   const aside = readdirSync(folder).filter((name) => name.startsWith(prefix));
-  // Their names end in the time.
+  // Their names end in the time, so sorting orders them by age.
   for (const name of aside.sort().slice(0, -keep)) rmSync(join(folder, name));
 }

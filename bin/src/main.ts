@@ -13,7 +13,7 @@ anulo completion bash|zsh|fish   what a shell reads to complete commands and fla
 anulo COMMAND --help, or anulo help COMMAND, shows the flags of a command; anulo --version what this is.
 `;
 
-/** A command is loaded when it is asked for, so that none pays for the others. */
+/** A command's module is loaded only when it is used. */
 const commands: { readonly [name: string]: () => Promise<(args: readonly string[]) => Promise<void>> } = {
   node: async () => {
     tuneEngine();
@@ -82,7 +82,7 @@ async function completion(shell: string | undefined): Promise<string> {
   });
 }
 
-/** Errors by which a program says what the caller can mend; they get one line, a bug its stack. */
+/** Errors that the user can correct: these are printed as one line, bugs with their stack. */
 const mendable = new Set([
   "BadUsage",
   "BadSource",
@@ -96,7 +96,7 @@ const mendable = new Set([
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A port in use, a folder that cannot be written.
+  // For example a port in use, or a folder that cannot be written.
   const isOfSystem = "syscall" in error;
   return mendable.has(error.name) || isOfSystem ? error.message : (error.stack ?? error.message);
 }

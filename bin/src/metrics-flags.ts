@@ -5,7 +5,7 @@ import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { isAddress, isLoopback } from "./rpc-flags.ts";
 import { checkPort } from "./service-flags.ts";
 
-/** Flags of both services about how they are watched. */
+/** Flags of both services about monitoring. */
 export const metricsFlags = {
   "metrics-bind": {
     kind: "text",
@@ -16,7 +16,7 @@ export const metricsFlags = {
 
 type Flags = Values<typeof metricsFlags> & { readonly "confirm-external-bind": boolean };
 
-/** Where metrics are to be served; undefined where they are not. Throws BadUsage. */
+/** The address at which metrics are served; undefined if they are not. Throws BadUsage. */
 export function metricsAddressOf(flags: Flags): { host: string; port: number } | undefined {
   const text = flags["metrics-bind"];
   if (text === undefined) return undefined;
@@ -35,12 +35,12 @@ export type Watched<Source> = Pick<
   MetricsServerOptions<Source>,
   "host" | "port" | "metrics" | "source" | "checks" | "fault"
 > & {
-  /** What is written while the service runs; undefined where nothing is. */
+  /** The folder that is written while the service runs; undefined if there is none. */
   readonly folder: string | undefined;
   readonly log: Logger;
 };
 
-/** Serves the metrics of a service, and whether it is ready, with its disk. */
+/** Serves the metrics of a service, and whether it is ready, its disk included. */
 export async function serveMetrics<Source>({
   folder,
   log,

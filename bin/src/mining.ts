@@ -32,7 +32,9 @@ export const miningFlags = {
 
 type MiningFlags = Pick<Values<typeof miningFlags>, keyof typeof miningFlags>;
 
-/** How RandomX may be computed; the original's MONERO_RANDOMX_UMASK names flags of its library not to be used. */
+/**
+ * How RandomX may be computed; the original's MONERO_RANDOMX_UMASK lists flags of its library that must not be used.
+ */
 export function hashingOptions(
   flags: MiningFlags,
   { MONERO_RANDOMX_UMASK }: NodeJS.ProcessEnv,
@@ -42,7 +44,7 @@ export function hashingOptions(
   return { hashing: { isPortable: flags["portable-randomx"], disabledFlags } };
 }
 
-/** What the flags say about mining; throws BadUsage. */
+/** Returns the mining options of the flags; throws BadUsage. */
 export function miningOptions(
   flags: MiningFlags,
   network: NetworkName,
@@ -73,7 +75,7 @@ function keysOf(address: string, network: NetworkName) {
   throw new BadUsage(`--start-mining needs a standard address of ${network}: ${address}`);
 }
 
-/** Limits as in the original's miner.h, which takes no notice of a number beyond them. */
+/** Limits as in the original's miner.h, which ignores numbers beyond them. */
 function backgroundOf(flags: MiningFlags): BackgroundSettings {
   const within = (name: keyof MiningFlags & `bg-${string}`, { from, to }: { from: number; to: number }) => {
     const value = flags[name];

@@ -113,7 +113,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   };
 }
 
-/** Serves the node's metrics where it was asked for; the function that ends it. */
+/** Serves the node's metrics if enabled; returns a function that stops it. */
 async function watch(
   node: Node,
   calls: CallTally,
@@ -135,7 +135,7 @@ async function watch(
 
 type MetricsAddress = ReturnType<typeof metricsAddressOf>;
 
-/** `anulo node`: runs a node until it is asked to stop. */
+/** `anulo node`: runs a node until it receives a signal to stop. */
 export async function runNode(args: readonly string[]): Promise<void> {
   const flags = readConfiguration("node", nodeFlags, args);
   if (isAnsweredAtOnce({ command: "node", title: "node", table: nodeFlags }, flags, args)) return;

@@ -29,10 +29,10 @@ interface Command {
   readonly args: readonly string[];
 }
 
-/** Programs run at each block run beside each other, but no more than this. */
+/** Maximum number of programs that run at the same time, for all blocks. */
 const MAX_RUNNING = 64;
 
-/** Words of a command, as they stand: no shell, no quotes. Throws BadUsage where the program is missing. */
+/** The words of a command, taken literally: without shell or quoting. Throws BadUsage if the program is missing. */
 function parseCommand(flag: string, text: string): Command {
   const [file = "", ...args] = text.trim().split(/[ \t]+/);
   try {
@@ -43,7 +43,7 @@ function parseCommand(flag: string, text: string): Command {
   return { file, args };
 }
 
-/** Runs commands with their placeholders filled, a bounded number beside each other. */
+/** Runs commands with their placeholders filled, a limited number at the same time. */
 type Runner = (command: Command, values: Readonly<Record<string, string>>, log: Logger) => void;
 
 function createRunner(): Runner {
@@ -58,14 +58,14 @@ function createRunner(): Runner {
   };
 }
 
-/** The function to call with each transaction (id, hex) that pays a wallet. Throws BadUsage. */
+/** Returns the function to be called with each transaction (id, hex) that pays a wallet. Throws BadUsage. */
 export function createTxNotifier(text: string, log: Logger): (txid: string) => void {
   const command = parseCommand("tx-notify", text);
   const run = createRunner();
   return (txid) => run(command, { "%s": txid }, log);
 }
 
-/** The commands of the flags, and where a block's id is found by its height. */
+/** The commands of the flags, and a function that returns a block's id by height. */
 export interface NotifySettings {
   readonly "block-notify": readonly string[];
   readonly "reorg-notify": readonly string[];
@@ -77,7 +77,9 @@ export interface NotifyContext {
   blockId(height: number): Uint8Array | undefined;
 }
 
-/** The function to call with each event of the chain. Throws BadUsage. Source: blockchain.cpp, notify.cpp. */
+/**
+ * Returns the function to be called with each event of the chain. Throws BadUsage. Source: blockchain.cpp, notify.cpp.
+ */
 export function createNotifier(
   settings: NotifySettings,
 ): (event: ChainEvent, context: NotifyContext) => void {
@@ -102,7 +104,10 @@ export function createNotifier(
   };
 }
 
-/** The function to call with each odd block rate. Throws BadUsage. Source: cryptonote_core.cpp `check_block_rate`. */
+/**
+ * Returns the function to be called with each unusual block rate. Throws BadUsage. Source: cryptonote_core.cpp
+ * `check_block_rate`.
+ */
 export function createRateNotifier(
   settings: { readonly "block-rate-notify": readonly string[] },
   log: Logger,

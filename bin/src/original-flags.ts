@@ -3,7 +3,7 @@ import type { FlagTable } from "./flags.ts";
 const noPayments = "calls are free, payments for RPC are not supported";
 const noTest = "it is for tests of the original";
 
-/** Flags that files of the original may hold and that change nothing here. */
+/** Flags that configuration files of the original may contain and that have no effect here. */
 export const originalNodeFlags = {
   "disable-dns-checkpoints": { kind: "switch", noEffect: "no DNS is asked for checkpoints" },
   "enforce-dns-checkpointing": { kind: "switch", noEffect: "no DNS is asked for checkpoints" },

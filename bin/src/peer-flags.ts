@@ -17,7 +17,7 @@ import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { checkPort } from "./service-flags.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Flags about other nodes, by the original's names. */
+/** Flags about other nodes, with the original's names. */
 export const peerFlags = {
   offline: { kind: "switch", help: "talk to no peers" },
   "p2p-bind-ip": { kind: "text", value: "ADDRESS", help: "where peers are accepted (0.0.0.0)" },
@@ -73,7 +73,7 @@ export const peerFlags = {
 
 type PeerFlags = Values<typeof peerFlags>;
 
-/** A number, or undefined where it is left out or -1, which stands for the default. Throws BadUsage. */
+/** A number, or undefined if it is left out or -1, which stands for the default. Throws BadUsage. */
 function countOf(
   flags: PeerFlags,
   name: keyof PeerFlags & ("out-peers" | "in-peers" | `limit-rate${string}`),
@@ -86,7 +86,7 @@ function countOf(
   return Number(text);
 }
 
-/** What `read` answers; a bad address becomes bad usage of the flag. */
+/** Resolves with the result of `read`; a bad address becomes bad usage of the flag. */
 async function ofFlag<T>(name: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
@@ -105,7 +105,7 @@ async function addressesOf(
   return (await Promise.all(flags[name].map(find))).flat();
 }
 
-/** Behind a proxy names are not looked up: a lookup would reveal whom we want to reach. */
+/** Behind a proxy names are not looked up: a lookup would reveal which nodes we want to reach. */
 function mayLookUp(flags: PeerFlags): boolean {
   return flags.proxy === undefined || flags["proxy-allow-dns-leaks"];
 }
@@ -122,7 +122,7 @@ function usesBlocklist(flags: PeerFlags, network: NetworkName): boolean {
   return flags["enable-dns-blocklist"] && network === "mainnet" && mayLookUp(flags);
 }
 
-/** Peer lists in a file, replaced all or nothing. */
+/** Peer lists in a file, which is replaced as a whole. */
 function fileStorage(path: string): PeerStorage {
   return {
     load() {
@@ -159,20 +159,20 @@ function advertisedPortOf(flags: PeerFlags): number | undefined {
 
 interface PeerSurroundings {
   readonly network: NetworkName;
-  /** Where the peer lists are kept. */
+  /** The file of the peer lists. */
   readonly listsFile: string;
-  /** Port of restricted RPC, where there is one. */
+  /** Port of restricted RPC, if there is one. */
   readonly restrictedPort: number | undefined;
 }
 
-/** Its text is not told: it may hold a password. */
+/** The error does not contain the text, which may hold a password. */
 function proxyOf(text: string): SocksProxy {
   const proxy = parseSocksProxy(text);
   if (proxy === undefined) throw new BadUsage("--proxy must be [socks5://[USER:PASSWORD@]]ADDRESS:PORT");
   return proxy;
 }
 
-/** What the flags say about peers. Throws BadUsage. */
+/** Returns the peer options of the flags. Throws BadUsage. */
 export async function peerOptionsOf(
   flags: PeerFlags,
   { network, listsFile, restrictedPort }: PeerSurroundings,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PowerSource } from "@anulo/node";
 
-/** Where Linux describes batteries and mains; other systems have no such folder. */
+/** The folder in which Linux describes batteries and mains; other systems do not have it. */
 const folder = "/sys/class/power_supply";
 
 function read(...path: string[]): string {
@@ -22,8 +22,8 @@ function names(): string[] {
 }
 
 /**
- * What the machine is powered by: a plug that is online decides, then the first battery that says whether it is
- * used. Source: miner.cpp `on_battery_power`.
+ * The machine's power source: an adapter that is online decides, otherwise the first battery that reports whether it is
+ * in use. Source: miner.cpp `on_battery_power`.
  */
 export function powerSource(): PowerSource {
   const supplies = names().map((name) => ({ name, type: read(name, "type") }));

@@ -1,4 +1,4 @@
-/** Shows how far a long command has come: a bar on a terminal, else a line now and then. */
+/** Shows how far a long command has come: a bar on a terminal, otherwise a line at intervals. */
 export interface ProgressBar {
   show(progress: { readonly height: number; readonly done: number }): void;
   /** Ends the line of the bar. */
@@ -15,14 +15,14 @@ function timeLeft(seconds: number): string {
   return seconds < 6000 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
 }
 
-/** `doing` is what is told of, such as "imported". Times are by `now`, milliseconds. */
+/** `doing` is the participle shown, such as "imported". `now` returns milliseconds. */
 export function createProgressBar(
   doing: string,
   out: { readonly isTTY?: boolean; write(text: string): boolean } = process.stdout,
   now: () => number = () => performance.now(),
 ): ProgressBar {
   const begun = now();
-  // The first line of those between which much time lies can say when it will be done.
+  // Without a terminal, the first line is delayed, so that it can already estimate the end.
   let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : begun;
   let isLineOpen = false;
   let doneBefore: number | undefined;

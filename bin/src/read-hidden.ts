@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
-/** A line of the terminal (or of what standard input is), not shown while it is written. */
+/** Reads a line from the terminal (or from standard input) without echo. */
 export async function readHidden(question: string): Promise<string> {
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_bytes, _encoding, done) => done() });

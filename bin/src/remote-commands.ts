@@ -4,18 +4,18 @@ import { BadUsage } from "./flags.ts";
 
 export type NodeClient = Client<typeof daemonMethods>;
 
-/** A question to, or an order for, a node that runs. */
+/** A command that queries or changes a running node. */
 export interface RemoteCommand {
-  /** What follows the name, for the help. */
+  /** The arguments after the name, for the help. */
   readonly words: string;
   readonly help: string;
-  /** How many words it takes, at least and at most. */
+  /** Minimum and maximum number of arguments. */
   readonly count: readonly [least: number, most: number];
-  /** Returns what is printed. Throws BadUsage for words that are none of those. */
+  /** Returns the text to print. Throws BadUsage for invalid arguments. */
   run(node: NodeClient, words: readonly string[]): Promise<string>;
 }
 
-/** A whole number. Throws BadUsage. */
+/** Parses a whole number. Throws BadUsage. */
 function numberOf(word: string | undefined, what: string): number {
   if (word === undefined || !/^\d{1,10}$/.test(word)) throw new BadUsage(`${what} must be a whole number`);
   return Number(word);
@@ -23,7 +23,7 @@ function numberOf(word: string | undefined, what: string): number {
 
 const isHash = (word: string) => /^[0-9a-f]{64}$/i.test(word);
 
-/** Throws what the node answered where that is not OK. */
+/** Throws the status of the node's response if it is not OK. */
 function settled<T extends { readonly status: string }>(answer: T): T {
   if (answer.status !== "OK") throw new BadUsage(`the node answered: ${answer.status}`);
   return answer;
@@ -32,7 +32,7 @@ function settled<T extends { readonly status: string }>(answer: T): T {
 const table = (rows: readonly (readonly (string | number)[])[]): string =>
   rows.map((row) => row.join("  ")).join("\n");
 
-/** Seconds since a moment in Unix seconds. */
+/** Seconds since a time (Unix seconds). */
 const secondsSince = (moment: number) => Math.max(0, Math.floor(Date.now() / 1000) - moment);
 
 const questions: Record<string, RemoteCommand> = {
@@ -154,7 +154,7 @@ const setBan = async (node: NodeClient, host: string, seconds: number): Promise<
   settled(await node.setBans({ bans: [{ host, ban: seconds > 0, seconds }] }));
 };
 
-/** Seconds; as monerod bans by default. Source: cryptonote_config.h `P2P_IP_BLOCKTIME`. */
+/** Default duration of a ban in seconds, as in monerod. Source: cryptonote_config.h `P2P_IP_BLOCKTIME`. */
 const BAN_SECONDS = 86_400;
 
 const orders: Record<string, RemoteCommand> = {
@@ -218,5 +218,5 @@ const orders: Record<string, RemoteCommand> = {
   },
 };
 
-/** By the words that follow `anulo node`. */
+/** Commands by the words that follow `anulo node`. */
 export const remoteCommands: Readonly<Record<string, RemoteCommand>> = { ...questions, ...orders };

@@ -8,10 +8,10 @@ import { nodeFlags } from "./node.ts";
 import { remoteCommands } from "./remote-commands.ts";
 import { checkPort, parseLogin } from "./service-flags.ts";
 
-/** A block of the largest kind, as text and as JSON. */
+/** Maximum response size: a block of maximum size, as text and as JSON. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** The remote commands, a line each. */
+/** The help of the remote commands, one line each. */
 export function remoteHelp(): string {
   const lines = Object.entries(remoteCommands).map(([name, { words, help }]) => [`${name} ${words}`, help]);
   const width = Math.max(...lines.map(([left = ""]) => left.length));
@@ -19,8 +19,8 @@ export function remoteHelp(): string {
 }
 
 /**
- * `anulo node COMMAND`: has a node that runs answer a command over its RPC, found by the flags, environment and
- * configuration file that it was started with, as far as they name its RPC. Throws BadUsage.
+ * `anulo node COMMAND`: sends a command to a running node over its RPC, which is found by the flags, environment and
+ * configuration file that it was started with, as far as they concern its RPC. Throws BadUsage.
  */
 export async function runRemote(name: string, rest: readonly string[]): Promise<void> {
   const command = Object.hasOwn(remoteCommands, name) ? remoteCommands[name] : undefined;
@@ -34,7 +34,7 @@ export async function runRemote(name: string, rest: readonly string[]): Promise<
   const { network } = chainPlaceOf(flags);
   const port = checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc);
   const host = flags["rpc-bind-ip"] ?? "127.0.0.1";
-  // What listens everywhere is reached here.
+  // A node that listens on all addresses is reached at the loopback address.
   const url = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
   const login = flags["rpc-login"];
   const node = createClient(daemonMethods, url, {

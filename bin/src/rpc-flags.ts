@@ -2,10 +2,10 @@ import type { Limits, Listener, RpcServerOptions, TlsOptions } from "@anulo/rpc"
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Whether TLS is spoken: with everybody, with nobody, or with those who speak it. */
+/** Whether TLS is used: always, never, or with clients that begin it. */
 export const tlsModes = ["enabled", "disabled", "autodetect"] as const;
 
-/** Flags of both services about who may reach their RPC, and how. Source: rpc_args.cpp. */
+/** Flags of both services about access to their RPC. Source: rpc_args.cpp. */
 export const rpcFlags = {
   "rpc-bind-ip": { kind: "text", value: "ADDRESS", help: "where RPC listens (127.0.0.1)" },
   "rpc-use-ipv6": { kind: "switch", help: "listen for RPC on --rpc-bind-ipv6-address, too" },
@@ -74,14 +74,14 @@ function clientsOf(flags: Flags): Pick<TlsOptions, "clients"> {
   return { clients: { fingerprints, ...authorities } };
 }
 
-/** Asking callers for certificates means TLS alone, as in the original. */
+/** If clients must present certificates, only TLS is accepted, as in the original. */
 function tlsOf(flags: Flags): TlsOptions | undefined {
   const clients = clientsOf(flags);
   const mode = clients.clients === undefined ? (flags["rpc-ssl"] ?? "autodetect") : "enabled";
   return mode === "disabled" ? undefined : { mode, ...identityOf(flags), ...clients };
 }
 
-/** What the server of RPC is to be started with. */
+/** The options with which the RPC server is started. */
 export interface RpcAccess extends Pick<RpcServerOptions<never>, "tls" | "origins"> {
   readonly limits: Partial<Limits>;
 }
@@ -106,7 +106,7 @@ export function rpcAccessOf(flags: Flags): RpcAccess {
   };
 }
 
-/** The flags that name the addresses of one port. */
+/** The flags for the addresses of one port. */
 interface AddressFlags {
   readonly ipv4: string;
   readonly ipv6: string;
@@ -114,7 +114,7 @@ interface AddressFlags {
 
 const mainAddress: AddressFlags = { ipv4: "rpc-bind-ip", ipv6: "rpc-bind-ipv6-address" };
 
-/** Where a service listens on a port: with IPv4, IPv6 or both. Throws BadUsage. */
+/** The addresses on which a service listens on a port: IPv4, IPv6 or both. Throws BadUsage. */
 export function listenersOf(
   flags: Flags & { readonly [name: string]: unknown },
   port: number,
@@ -130,7 +130,7 @@ export function listenersOf(
   return flags["rpc-ignore-ipv4"] ? both.slice(1) : both;
 }
 
-/** The address to listen on. Throws BadUsage where it would open the service to others unasked. */
+/** The address to listen on. Throws BadUsage if it would expose the service to others without confirmation. */
 function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
   if (address === undefined) return "127.0.0.1";
   if (address !== "localhost" && !isAddress(address))
@@ -141,7 +141,7 @@ function bindAddress(flag: string, address: string | undefined, isConfirmed: boo
   return address;
 }
 
-/** Of IPv4 or IPv6. */
+/** Whether text is an IPv4 or IPv6 address. */
 export function isAddress(text: string): boolean {
   if (text.includes(":")) return URL.canParse(`http://[${text}]/`);
   return /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) && text.split(".").every((part) => Number(part) <= 255);

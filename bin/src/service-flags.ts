@@ -5,7 +5,7 @@ import { logLastWords } from "./last-words.ts";
 import { openLog } from "./log.ts";
 import { rpcFlags } from "./rpc-flags.ts";
 
-/** Flags both services know. */
+/** Flags of both services. */
 export const serviceFlags = {
   help: { kind: "switch", help: "show this" },
   version: { kind: "switch", help: "show what this is" },
@@ -33,7 +33,7 @@ export const serviceFlags = {
   "non-interactive": { kind: "switch", help: "ask for no password of a login" },
 } as const satisfies FlagTable;
 
-/** The log a service was asked to keep. Throws BadUsage for a level that is none. */
+/** The log that the flags configure. Throws BadUsage for an invalid level. */
 export function logOf(flags: Values<typeof serviceFlags>): Log {
   const level = flags["log-level"];
   if (level !== undefined && /^-?\d+$/.test(level) && categoriesOfLevel(Number(level)) === undefined)
@@ -59,7 +59,7 @@ function openedLog(flags: Values<typeof serviceFlags>): Log {
   }
 }
 
-/** Says once which of the flags given change nothing, and which variables of the environment are none of ours. */
+/** Logs once which of the flags used have no effect, and which variables of the environment are unknown. */
 export function logWithoutEffect(log: Log, table: FlagTable, flags: Values<FlagTable>): void {
   for (const variable of unknownVariables(table, process.env))
     log.in("global").warn(`no flag for the variable ${variable}`);
@@ -67,7 +67,7 @@ export function logWithoutEffect(log: Log, table: FlagTable, flags: Values<FlagT
   if (given !== undefined) log.in("global").info(given);
 }
 
-/** `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */
+/** Parses `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */
 export function parseLogin(text: string, flag = "rpc-login"): Login {
   const colon = text.indexOf(":");
   if (colon === 0) throw new BadUsage(`Username specified with --${flag} cannot be empty`);
@@ -75,10 +75,10 @@ export function parseLogin(text: string, flag = "rpc-login"): Login {
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Told by `--version`. */
+/** Printed by `--version`. */
 export const versionText = "anulo 0.1.0, in place of Monero 0.18.0.0\n";
 
-/** A port to listen on. Throws BadUsage above 65535. */
+/** Checks a port to listen on. Throws BadUsage above 65535. */
 export function checkPort(name: string, port: number): number {
   if (port > 65535) throw new BadUsage(`--${name} must be below 65536: ${port}`);
   return port;

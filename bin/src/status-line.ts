@@ -1,10 +1,10 @@
-/** How a node is doing, as an operator wants to see it. */
+/** The status of a node, for its operator. */
 export interface NodeStatus {
   readonly height: number;
-  /** Blocks of the longest chain that peers announced, or of ours. */
+  /** Number of blocks of the longest chain that peers announced, or of ours. */
   readonly target: number;
   readonly peers: number;
-  /** Why there are none; undefined where there are, or need be none. */
+  /** Why there are no peers; undefined if there are, or if none are needed. */
   readonly withoutPeers: string | undefined;
 }
 
@@ -20,19 +20,19 @@ interface Terminal {
 export interface StatusLineOptions {
   readonly status: () => NodeStatus;
   readonly out?: Terminal;
-  /** Writes a line of the log, where the output is no terminal. */
+  /** Writes a line to the log, if the output is not a terminal. */
   readonly log: (fields: Readonly<Record<string, unknown>>) => void;
-  /** Milliseconds. */
+  /** Returns milliseconds. */
   readonly now?: () => number;
-  /** Calls a function every so many milliseconds; returns what ends that. */
+  /** Calls a function every `ms` milliseconds; returns a function that stops it. */
   readonly every?: (ms: number, run: () => void) => () => void;
 }
 
 const TERMINAL_MS = 1000;
-/** While blocks are fetched, and once none is. */
+/** Milliseconds between log lines while blocks are downloaded, and afterwards. */
 const BUSY_LOG_MS = 60_000;
 const IDLE_LOG_MS = 3_600_000;
-/** Of the speed that is shown. */
+/** Period (milliseconds) of the displayed speed. */
 const RATE_MS = 60_000;
 
 function systemEvery(ms: number, run: () => void): () => void {
@@ -40,7 +40,7 @@ function systemEvery(ms: number, run: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** Blocks a second over the last minute, from the heights seen in it. */
+/** Blocks per second over the last minute, from the heights seen in it. */
 function createRate(): (height: number, now: number) => number {
   const seen: { readonly height: number; readonly at: number }[] = [];
   return (height, now) => {
@@ -51,14 +51,14 @@ function createRate(): (height: number, now: number) => number {
   };
 }
 
-/** "12 s", "5 min" or "3 h"; "?" where it is not known. */
+/** "12 s", "5 min" or "3 h"; "?" if it is not known. */
 function timeLeft(seconds: number): string {
   if (!Number.isFinite(seconds)) return "?";
   if (seconds < 100) return `${Math.ceil(seconds)} s`;
   return seconds < 6000 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
 }
 
-/** The line as it is shown. */
+/** The text of the line. */
 export function describeStatus(status: NodeStatus, blocksPerSecond: number): string {
   const { height, target, peers, withoutPeers } = status;
   const peerText = withoutPeers === undefined ? `${peers} peers` : `no peers: ${withoutPeers}`;
@@ -67,7 +67,7 @@ export function describeStatus(status: NodeStatus, blocksPerSecond: number): str
   return `height ${height} of ${target}, ${blocksPerSecond.toFixed(1)} blocks/s, ${left} left, ${peerText}`;
 }
 
-/** Shows how a node is doing: on a terminal in one line that is written anew, else in the log now and then. */
+/** Shows the status of a node: on a terminal in one line that is updated, otherwise in the log at intervals. */
 export function startStatusLine(options: StatusLineOptions): StatusLine {
   const { status, log, out = process.stdout, now = () => performance.now(), every = systemEvery } = options;
   const rateOf = createRate();

@@ -1,7 +1,7 @@
 import type { NodeOptions, PeerOptions } from "@anulo/node";
 import type { FlagTable, Values } from "./flags.ts";
 
-/** Flags about fetching the chain and about transactions that wait, by the original's names. */
+/** Flags about downloading the chain and about the transaction pool, with the original's names. */
 export const syncFlags = {
   "block-sync-size": {
     kind: "number",
@@ -24,7 +24,7 @@ export const syncFlags = {
   "keep-fakechain": { kind: "switch", noEffect: "a regtest chain is always kept" },
 } as const satisfies FlagTable;
 
-/** What the flags say; 0 stands for the default, as in the original. */
+/** Returns the options of the flags; 0 stands for the default, as in the original. */
 export function syncOptions(
   flags: Values<typeof syncFlags>,
 ): Pick<NodeOptions, "maxPoolWeight"> & { readonly peers: PeerOptions } {

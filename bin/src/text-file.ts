@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { BadUsage } from "./flags.ts";
 
-/** The text of a file that a flag names; where it cannot be read, throws BadUsage with the flag or with `refusal`. */
+/** Reads a file that a flag names; if it cannot be read, throws BadUsage with the flag or with `refusal`. */
 export function readTextFile(
   flag: string,
   file: string,

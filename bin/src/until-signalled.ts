@@ -1,6 +1,6 @@
 /**
- * Resolves when the process is asked to end (SIGTERM, SIGINT). To be called before anything is started: a service
- * may be found, and its process signalled, the moment its port is open.
+ * Resolves when the process receives SIGTERM or SIGINT. To be called before anything is started: other programs may
+ * find the service, and send a signal, as soon as its port is open.
  */
 export function untilSignalled(): Promise<void> {
   return new Promise((resolve) => {

@@ -102,7 +102,7 @@ function loginOf(flags: Flags, port: number): Login | undefined {
   return parseLogin(login);
 }
 
-/** What would not work, or not as its writer thinks. Throws BadUsage. */
+/** Checks for combinations that would not work, or not as the user expects. Throws BadUsage. */
 function checkFlags(flags: Flags): void {
   const { "extra-entropy": entropy, "rpc-client-secret-key": clientKey } = flags;
   if (flags.testnet && flags.stagenet)
@@ -178,7 +178,7 @@ type Watching = {
   readonly log: Log;
 };
 
-/** Serves the metrics of a service where that was asked for; the function that ends it. */
+/** Serves the metrics of a service if enabled; returns a function that stops it. */
 async function watch(
   service: WalletService,
   { calls, address, log }: Watching,
@@ -196,7 +196,7 @@ async function watch(
   return metrics.stop;
 }
 
-/** `anulo wallet`: runs a wallet service until it is asked to stop. */
+/** `anulo wallet`: runs a wallet service until it receives a signal to stop. */
 export async function runWallet(args: readonly string[]): Promise<void> {
   const flags = readConfiguration("wallet", walletFlags, args);
   if (isAnsweredAtOnce({ command: "wallet", title: "wallet service", table: walletFlags }, flags, args))
@@ -225,6 +225,6 @@ export async function runWallet(args: readonly string[]): Promise<void> {
   await endWatch();
   await service.stop();
   options.log.in("global").info("stopped");
-  // A thread in the middle of long work, or a connection that does not end, is no reason to stay.
+  // The process ends even if a thread is busy, or a connection does not end.
   process.exit();
 }

@@ -5,7 +5,7 @@ import { isAddress, isLoopback } from "./rpc-flags.ts";
 
 const noRpc = "RPC over ZeroMQ is not implemented, use that over HTTP";
 
-/** Flags about ZeroMQ, by the original's names. Source: command_line_args.h. */
+/** Flags about ZeroMQ, with the original's names. Source: command_line_args.h. */
 export const zmqFlags = {
   "zmq-pub": {
     kind: "each",
@@ -21,7 +21,7 @@ export const zmqFlags = {
 
 type Flags = Values<typeof zmqFlags>;
 
-/** An address that the original refuses is refused, too. Source: daemon.cpp `verify_zmq_rpc_bind`. */
+/** An address that the original rejects is rejected too. Source: daemon.cpp `verify_zmq_rpc_bind`. */
 function checkRpcAddress(flags: Flags): void {
   const address = flags["zmq-rpc-bind-ip"]?.replace(/^\[(.*)\]$/, "$1") ?? "";
   if (address === "") return;
@@ -41,12 +41,12 @@ function parseEndpoint(text: string): ZmqEndpoint {
   }
 }
 
-/** The socket that a killed node left, which nobody could listen on again. */
+/** Removes the socket that a killed node left, since no program could listen on it again. */
 function removeLeftover(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) unlinkSync(path);
 }
 
-/** Where news are published. Throws BadUsage. */
+/** The addresses at which events are published. Throws BadUsage. */
 export function publishAtOf(flags: Flags, log: Logger): readonly ZmqEndpoint[] {
   const texts = flags["zmq-pub"];
   if (flags["no-zmq"]) {
@@ -57,7 +57,7 @@ export function publishAtOf(flags: Flags, log: Logger): readonly ZmqEndpoint[] {
   return texts.map(parseEndpoint);
 }
 
-/** Makes room for the sockets in the file system. Source: libzmq removes what is there, too. */
+/** Removes leftover socket files. Source: libzmq also removes existing ones. */
 export function removeLeftoverSockets(endpoints: readonly ZmqEndpoint[]): void {
   for (const endpoint of endpoints) if (endpoint.kind === "ipc") removeLeftover(endpoint.path);
 }

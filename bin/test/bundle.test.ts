@@ -10,7 +10,7 @@ const launcher = fileURLToPath(new URL("../../anulo.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "anulo-bundle-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a file that was changed so many seconds after 1970. */
+/** Writes a file whose modification time is `changedAt` seconds after 1970. */
 function place(path: string, text: string, changedAt: number): void {
   const file = join(folder, path);
   mkdirSync(dirname(file), { recursive: true });

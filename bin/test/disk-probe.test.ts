@@ -10,7 +10,7 @@ test("a disk that takes no more bytes is noticed, and so is that it does again",
   const folder = mkdtempSync(join(tmpdir(), "anulo-probe-"));
   t.after(() => rmSync(folder, { recursive: true }));
   assert.equal(await probeDisk(folder), undefined);
-  // Writes to it fail as on a full disk.
+  // Writes to this file fail as on a full disk.
   symlinkSync("/dev/full", join(folder, PROBE_FILE));
   assert.equal(await probeDisk(folder), "writing failed: ENOSPC");
   assert.equal(await probeDisk(folder), undefined);

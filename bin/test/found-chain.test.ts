@@ -15,7 +15,7 @@ function folderOf(t: TestContext): string {
   return folder;
 }
 
-/** The command told at the start of a node with these flags. */
+/** The command logged at the start of a node with these flags. */
 function toldAt(...args: readonly string[]): unknown {
   const told: unknown[] = [];
   const log = createLog({ write: ({ fields }) => void told.push(fields.toImportIt), categories: undefined });

@@ -41,7 +41,7 @@ test("a full log file is put aside, and only the newest of those are kept", asyn
   const file = createLogFile({ path, maxFileSize: 10, maxFiles: 2 });
   for (const digit of "01234") {
     file.write(`${digit.repeat(8)}\n`);
-    // Names differ by milliseconds.
+    // Names of files differ by milliseconds.
     const before = Date.now();
     while (Date.now() === before);
   }

@@ -7,7 +7,10 @@ import { test } from "node:test";
 import { silent } from "@anulo/rpc";
 import { createNotifier, createRateNotifier } from "../src/notify.ts";
 
-/** A program that adds its arguments to a file as a line, and what waits until it has so many. */
+/**
+ * A program that appends its arguments to a file as a line, and a function that waits until the file has a number of
+ * lines.
+ */
 function recorder() {
   const folder = mkdtempSync(join(tmpdir(), "anulo-"));
   const [program, out] = [join(folder, "program"), join(folder, "out")];
