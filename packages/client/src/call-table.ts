@@ -1,6 +1,7 @@
 /**
- * What is known of a call at run time: its name (a path where it begins with a slash), what may be done with it (`r`:
- * it changes nothing, `k`: it makes a payment and takes an idempotency key, `l`: its params are a list), the shape of its result, and params that are always sent.
+ * The properties of a call at run time: its name (a path if it begins with a slash), its flags (`r`: it changes
+ * nothing, `k`: it makes a payment and accepts an idempotency key, `l`: its params are a list), the shape of its
+ * result, and params that are always sent.
  */
 export type CallRow = readonly [name: string, flags: string, shape: string, fixed?: object];
 

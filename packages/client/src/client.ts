@@ -5,7 +5,7 @@ import { repeat } from "./repeat.ts";
 import { BadShape, parseShape, readAs, type Shape } from "./shape.ts";
 import type { CallOptions, ClientOptions, Transport } from "./transport.ts";
 
-/** Params may be left out where all of them may. */
+/** Params may be left out if all of them are optional. */
 type Arguments<P> = object extends P
   ? [params?: P, options?: CallOptions]
   : undefined extends P
@@ -13,8 +13,8 @@ type Arguments<P> = object extends P
     : [params: P, options?: CallOptions];
 
 /**
- * A function for each call. Each rejects with RpcError (the service refused), HttpError, BadAnswer (it answered what it
- * must not), ConnectionFailed (it did not answer), or the reason of the caller's signal.
+ * A function for each call. Each rejects with RpcError (the service returned an error), HttpError, BadAnswer (its
+ * response is invalid), ConnectionFailed (it did not respond), or the reason of the caller's signal.
  */
 export type Functions<Calls extends CallTypes<Calls>> = {
   readonly [K in keyof Calls]: (...args: Arguments<Calls[K]["params"]>) => Promise<Calls[K]["result"]>;
@@ -22,7 +22,7 @@ export type Functions<Calls extends CallTypes<Calls>> = {
 
 export type Service = {
   readonly transport: Transport;
-  /** Path of JSON-RPC, and what stands before the paths of plain calls. */
+  /** Path of JSON-RPC, and prefix of the paths of plain calls. */
   readonly prefix: string;
   readonly table: CallTable;
   readonly kinds: ReadonlyMap<number, ErrorKind>;
@@ -31,7 +31,7 @@ export type Service = {
   readonly makesKeys: boolean;
 };
 
-/** Those functions, for a service. */
+/** Creates these functions for a service. */
 export function createFunctions<Calls extends CallTypes<Calls>>(service: Service): Functions<Calls> {
   const functions = Object.entries(service.table).map(([key, row]) => {
     const shapeOf = once(() => parseShape(row[2]));
@@ -58,7 +58,7 @@ type Calling = {
   readonly options: CallOptions;
 };
 
-/** Repeats a call without an answer where that is safe: it only reads, or the service knows payments by their keys. */
+/** Repeats a call without response if that is safe: it only reads, or the service recognises payments by their keys. */
 async function callSafely(service: Service, calling: Calling): Promise<unknown> {
   const [name, flags] = calling.row;
   const params = flags.includes("k") && service.makesKeys ? withKey(calling.params) : calling.params;
@@ -77,7 +77,7 @@ async function callSafely(service: Service, calling: Calling): Promise<unknown> 
 
 type Keyed = { readonly idempotency_key?: string; readonly do_not_relay?: boolean };
 
-/** What is not sent is no payment yet: it gets no key by itself. */
+/** A payment that is not sent at once gets no generated key. */
 function withKey(params: object | undefined): object | undefined {
   if ((params as Keyed | undefined)?.do_not_relay === true) return params;
   return { ...params, idempotency_key: (params as Keyed | undefined)?.idempotency_key ?? createKey() };
@@ -91,8 +91,8 @@ function createKey(): string {
 const NO_SUCH_INTENT = -404;
 
 /**
- * Whether the service keeps idempotency keys, which only what it says of this one proves: the original program ignores
- * a key, and would pay again.
+ * Whether the service supports idempotency keys. Only its response for this key proves that: the original program
+ * ignores keys, and would pay again.
  */
 async function knowsKeys(service: Service, key: string, options: CallOptions): Promise<boolean> {
   const row = service.table.getIntent;
@@ -130,7 +130,7 @@ async function callOnce(service: Service, calling: Calling & { context: ErrorCon
   }
 }
 
-/** An answer as a JSON object; throws BadAnswer. */
+/** Parses a response as a JSON object; throws BadAnswer. */
 export function parseAnswer(text: string, context: ErrorContext): JsonObject {
   try {
     const answer = parseJson(text);

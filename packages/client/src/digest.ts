@@ -3,11 +3,11 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 export type Login = { readonly user: string; readonly password: string };
 
-/** Answers challenges of HTTP digest authentication, and counts the uses of a nonce. */
+/** Responds to challenges of HTTP digest authentication, and counts the uses of a nonce. */
 export interface Digest {
   /** Value of the header Authorization, or undefined before the first challenge. */
   authorization(method: string, uri: string): string | undefined;
-  /** Takes the challenges of a response (status 401); false where none can be answered, or the login was refused. */
+  /** Accepts the challenges of a response (status 401); false if none is supported, or the login was rejected. */
   accept(header: string): boolean;
 }
 
@@ -22,7 +22,7 @@ type Challenge = {
   readonly isStale: boolean;
 };
 
-/** MD5 and MD5-sess, quality `auth`, as monerod and monero-wallet-rpc ask for them. Source: RFC 7616, RFC 2617. */
+/** MD5 and MD5-sess, quality `auth`, as monerod and monero-wallet-rpc require. Source: RFC 7616, RFC 2617. */
 export function createDigest({ user, password }: Login): Digest {
   let challenge: Challenge | undefined;
   let count = 0;
@@ -52,7 +52,7 @@ export function createDigest({ user, password }: Login): Digest {
 
 const MAX_HEADER = 4096;
 
-/** Those that can be answered, of a header that may hold several. */
+/** The supported challenges of a header that may contain several. */
 function parseChallenges(header: string): Challenge[] {
   return header
     .slice(0, MAX_HEADER)

@@ -1,21 +1,23 @@
 import { protocolErrorCodes, walletErrorCodes } from "./generated/error-codes.ts";
 import type { Json } from "./json.ts";
 
-/** Names of the codes by which a wallet service refuses calls. */
+/** Names of the error codes of a wallet service. */
 export type WalletErrorKind = keyof typeof walletErrorCodes;
 /** Names of the codes of JSON-RPC. */
 export type ProtocolErrorKind = keyof typeof protocolErrorCodes;
 
 export type ErrorKind = WalletErrorKind | ProtocolErrorKind;
 
-/** Where an error came about: the call, and the key of a payment that can be repeated with it. */
+/** The call that caused an error, and the key with which a payment can be repeated. */
 export type ErrorContext = { readonly call: string; readonly idempotencyKey?: string | undefined };
 
-/** What all errors of a client have. */
+/** The base class of all errors of a client. */
 export abstract class AnuloError extends Error {
-  /** The call or path. */
+  /** The name or path of the call. */
   readonly call: string;
-  /** The key the call was made with: repeated with it and the same params it pays no second time, on a service that keeps keys. */
+  /**
+   * The key of the call: a call repeated with it and the same params does not pay again, if the service supports keys.
+   */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, { call, idempotencyKey }: ErrorContext, options?: ErrorOptions) {
@@ -25,14 +27,14 @@ export abstract class AnuloError extends Error {
   }
 }
 
-/** The service refused a call with an error object. */
+/** The service rejected a call with an error object. */
 export class RpcError extends AnuloError {
   readonly code: number;
-  /** Name of the code; undefined for one that is not known, or that of a node. */
+  /** Name of the code; undefined for an unknown code, or one of a node. */
   readonly kind: ErrorKind | undefined;
   /** The error object's own message. */
   readonly reason: string;
-  /** What the error object has for programs. */
+  /** Additional data of the error object. */
   readonly data: Json | undefined;
 
   constructor(
@@ -48,10 +50,10 @@ export class RpcError extends AnuloError {
   }
 }
 
-/** The service answered with a status of HTTP that is no success: 401 where it refuses the login. */
+/** The service returned an HTTP status other than success: 401 if it rejects the login. */
 export class HttpError extends AnuloError {
   readonly status: number;
-  /** Seconds after which the service wants to be asked again; undefined where it does not say. */
+  /** Seconds after which the request may be repeated; undefined if the service does not specify them. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, context: ErrorContext & { readonly retryAfter?: number | undefined }) {
@@ -62,7 +64,7 @@ export class HttpError extends AnuloError {
   }
 }
 
-/** The service answered something else than its declaration says. */
+/** The service's response does not match its declaration. */
 export class BadAnswer extends AnuloError {
   constructor(message: string, context: ErrorContext) {
     super(message, context);
@@ -70,7 +72,7 @@ export class BadAnswer extends AnuloError {
   }
 }
 
-/** No answer: refused, cut off or too late. Whether the call took effect is not known. */
+/** No response: refused, cut off or too late. It is not known whether the call took effect. */
 export class ConnectionFailed extends AnuloError {
   constructor(message: string, context: ErrorContext, options?: ErrorOptions) {
     super(message, context, options);

@@ -5,7 +5,7 @@ import { delayBefore, isUnanswered, pause, repeat } from "./repeat.ts";
 import { EventReader, StreamTooLong } from "./sse.ts";
 import type { CallOptions, ClientOptions, Transport } from "./transport.ts";
 
-/** What happens to payments that a wallet receives. */
+/** Types of events about incoming payments. */
 export const paymentEventTypes = [
   "payment_in_pool",
   "payment_double_spent",
@@ -16,7 +16,7 @@ export const paymentEventTypes = [
   "payment_undone",
 ] as const;
 
-/** What happens to what a wallet sends. */
+/** Types of events about outgoing transactions. */
 export const transferEventTypes = [
   "transfer_planned",
   "transfer_signed",
@@ -30,10 +30,10 @@ export const transferEventTypes = [
   "transfer_failed",
 ] as const;
 
-/** What happens to a wallet itself. */
+/** Types of events about a wallet itself. */
 export const stateEventTypes = ["wallet_rescan", "events_started"] as const;
 
-/** Its number in the log, the wallet it is about, and when it was added (Unix seconds). */
+/** The event's number in the log, its wallet, and when it was added (Unix seconds). */
 type Numbered = { readonly sequence: number; readonly wallet: string; readonly time: number };
 
 export type PaymentEvent = Numbered & {
@@ -42,7 +42,7 @@ export type PaymentEvent = Numbered & {
   readonly subaddr_index: { readonly major: number; readonly minor: number };
   /** Atomic units. */
   readonly amount: bigint;
-  /** Of its block; not there in the pool. */
+  /** Height of its block; missing in the pool. */
   readonly height?: number;
   readonly unlock_time: bigint;
   readonly coinbase: boolean;
@@ -51,13 +51,13 @@ export type PaymentEvent = Numbered & {
   readonly reason?: "reorganisation" | "own_change" | "rescan";
 };
 
-/** Of `transfer_planned` only `method` and `idempotency_key` are there. */
+/** `transfer_planned` has only `method` and `idempotency_key`. */
 export type TransferEvent = Numbered & {
   readonly type: (typeof transferEventTypes)[number];
   readonly tx_hash?: string;
   readonly account?: number;
   readonly subaddr_indices?: readonly number[];
-  /** Atomic units: paid to others. */
+  /** Amount paid to others, in atomic units. */
   readonly amount?: bigint;
   readonly fee?: bigint;
   readonly change?: bigint;
@@ -72,12 +72,12 @@ export type StateEvent = Numbered & {
   readonly hard?: boolean;
 };
 
-/** An event of a wallet service. A later service may send types that are not among these. */
+/** An event of a wallet service. Later services may send other types. */
 export type WalletEvent = PaymentEvent | TransferEvent | StateEvent;
 export type WalletEventType = WalletEvent["type"];
 
 export type EventFilter = {
-  /** Number of the last event that is known; 0 for all. */
+  /** Number of the last known event; 0 for all events. */
   readonly after?: number;
   readonly types?: readonly WalletEventType[];
   /** Name of a wallet, for a client of the whole service. */
@@ -86,21 +86,22 @@ export type EventFilter = {
 
 export type EventPage = {
   readonly events: WalletEvent[];
-  /** What `after` is to be next. */
+  /** The value of `after` for the next call. */
   readonly next: number;
-  /** Number of the oldest event there is. */
+  /** Number of the oldest stored event. */
   readonly oldest: number;
 };
 
 export interface EventCalls {
-  /** Events that there are, oldest first, `limit` at most (100, up to 1,000). */
+  /** Returns existing events, oldest first, at most `limit` (100 by default, up to 1,000). */
   readonly events: (
     filter?: EventFilter & { readonly limit?: number },
     options?: CallOptions,
   ) => Promise<EventPage>;
   /**
-   * Events as they come, from `after` on, each once and in order, until `signal` aborts (then it throws its reason) or
-   * the loop is left. A connection that is lost is made anew for as long as it takes; a service that refuses throws.
+   * Yields events as they occur, from `after` on, each once and in order, until `signal` aborts (then it throws its
+   * reason) or the loop is left. A lost connection is reopened, however long that takes; an error of the service is
+   * thrown.
    */
   readonly follow: (
     filter?: EventFilter,
@@ -110,7 +111,7 @@ export interface EventCalls {
 
 type Source = { readonly transport: Transport; readonly path: string; readonly options: ClientOptions };
 
-/** A stream that is silent for longer is dead: services send something every 15 seconds. */
+/** Milliseconds of silence after which a stream is considered dead: services send data every 15 seconds. */
 const SILENT_MS = 60_000;
 
 export function createEventCalls(source: Source): EventCalls {
@@ -144,7 +145,7 @@ function pathOf(path: string, { types, ...others }: EventFilter & { readonly lim
 
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value);
 
-/** Fields that are amounts, or as large. */
+/** Fields with amounts, or with numbers as large. */
 const exactFields = ["amount", "fee", "change", "unlock_time"];
 
 function readEvent(event: JsonObject, path: string): WalletEvent {
@@ -164,7 +165,7 @@ async function* follow(
 ): AsyncGenerator<WalletEvent, void> {
   let last = filter.after ?? 0;
   let failures = 0;
-  /** Whether the service has begun a stream once: until then a failure is the caller's to hear. */
+  /** Whether the service has begun a stream once: before that, a failure is thrown to the caller. */
   let isKnown = false;
   const onOpen = () => {
     isKnown = true;

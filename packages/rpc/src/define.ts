@@ -11,7 +11,7 @@ import type { NeededScope, Reach } from "./scope.ts";
  */
 export type Access = "restricted-ok" | "unrestricted";
 
-/** What must hold before a wallet handler runs; the dispatcher refuses with the code of each condition. */
+/** A condition that must hold before a wallet handler runs; the dispatcher rejects the call with the code of each. */
 export type Need =
   | "openWallet"
   | "trustedDaemon"
@@ -20,29 +20,29 @@ export type Need =
   | "spendKey"
   | "enabledMultisig";
 
-/** What a declaration says besides name, params and result. */
+/** The properties of a declaration besides name, params and result. */
 export type Declared = {
-  /** Other names it answers to. */
+  /** Other names of the call. */
   readonly aliases?: readonly string[];
-  /** The only dialect that knows it; left out, both do. */
+  /** The only dialect that has it; both if left out. */
   readonly dialect?: Dialect;
   readonly access?: Access;
-  /** What a token must allow; left out, no token does. */
+  /** The scope that a token needs; if left out, no token allows the call. */
   readonly scope?: NeededScope;
-  /** What it is about; left out: the open wallet. */
+  /** What the call is about; the open wallet if left out. */
   readonly reach?: Reach;
-  /** What it spends can't be counted, so that no token with a cap may call it. */
+  /** The amount it spends can't be counted, so no token with a cap may make the call. */
   readonly isUncounted?: boolean;
   readonly needs?: readonly Need[];
-  /** It changes nothing, so that GET will do. What is not declared so needs POST or a login. */
+  /** It changes nothing, so it is allowed by GET. Any other call needs POST or a login. */
   readonly reads?: boolean;
-  /** The most it may cost; left out: `small`. */
+  /** Its maximum cost; `small` if left out. */
   readonly cost?: CostLimits;
   /** One sentence. */
   readonly summary: string;
 };
 
-/** A JSON-RPC method. `params` is a record, or a list where the interface says so. */
+/** A JSON-RPC method. `params` is a record, or a list if the interface defines it so. */
 export type Method<
   Name extends string = string,
   Params extends AnySchema = AnySchema,
@@ -71,7 +71,7 @@ export type Path<
   Result extends AnySchema = AnySchema,
 > = Omit<Method<Name, Params, Result>, "transport"> & {
   readonly transport: "json" | "binary";
-  /** A plain path that also answers a binary request, in binary. */
+  /** A plain path that also accepts binary requests, with a binary response. */
   readonly alsoBinary?: boolean;
 };
 
@@ -114,13 +114,13 @@ function rules(declared: Declared) {
   return { aliases, access, needs, reads, cost, reach };
 }
 
-/** Declarations by a name of our own choosing, so that handlers read like functions. */
+/** Declarations by names chosen here, so that handlers read like functions. */
 export type Group = Readonly<Record<string, Call>>;
 
-/** What a handler of `C` is given. */
+/** The params that a handler of `C` receives. */
 export type ParamsOf<C extends Call> = TypeOf<C["params"]>;
 
-/** The params that may be left out of a call, with what they are then. */
+/** The params that may be left out of a call, with their default values. */
 export function usualParams({ params }: Call): Readonly<Record<string, unknown>> {
   const { fields = {} } = params as Partial<RecordSchema<Fields>>;
   const omittable = Object.entries(fields).filter(([, schema]) => schema.omittable);
@@ -140,14 +140,14 @@ export type Handlers<G extends Group, Context> = {
   readonly [K in keyof G]: Handler<G[K], Context>;
 };
 
-/** A declaration with the function that answers it, or without one: then it answers that it is not implemented. */
+/** A declaration with its handler, or without one: then the response is that it is not implemented. */
 export type Implemented<Context> = {
   readonly call: Call;
   readonly handler: Handler<Call, Context> | undefined;
 };
 
 /**
- * Gives the function that binds handlers to a group. Every declaration needs a handler or its name in `notYet`;
+ * Returns the function that binds handlers to a group. Every declaration needs a handler or its name in `notYet`;
  * leaving one out does not compile, and neither does a handler for a name in `notYet`.
  */
 export function implementFor<Context>() {

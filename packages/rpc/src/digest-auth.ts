@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Credentials every request must show. */
+/** Credentials that every request must prove. */
 export type Login = { readonly user: string; readonly password: string };
 
-/** `stale`: right credentials, but the nonce is spent or old; the client is to try again with a new one. */
+/** `stale`: right credentials, but the nonce is used or old; the client should try again with a new one. */
 type Verdict = "ok" | "refused" | "stale";
 
 export interface DigestAuth {
@@ -18,15 +18,15 @@ export interface DigestAuth {
 
 const REALM = "monero-rpc";
 const NONCE_LIFETIME_MS = 10 * 60 * 1000;
-/** Nonces in use whose counters are remembered; one that was dropped, and any older one, answers `stale`. */
+/** Maximum number of nonces whose counters are stored; one that was dropped, and any older one, gets `stale`. */
 const MAX_SESSIONS = 4096;
-/** How far counters may arrive out of order, as those of parallel connections do. */
+/** How far counters may arrive out of order, as they do on parallel connections. */
 const WINDOW = 64;
 
 /**
- * HTTP digest authentication with MD5 and MD5-sess, quality `auth`. A nonce is signed by this server instead of
- * kept, so any connection may use it; each of its counter values is accepted once. The original's client sends no
- * nonce of its own. Source: RFC 2617; RFC 2069; contrib/epee/src/http_auth.cpp; recordings `node_login`.
+ * HTTP digest authentication with MD5 and MD5-sess, quality `auth`. A nonce is signed by this server instead of stored,
+ * so any connection may use it; each of its counter values is accepted once. The original's client sends no nonce of
+ * its own. Source: RFC 2617; RFC 2069; contrib/epee/src/http_auth.cpp; recordings `node_login`.
  */
 export function createDigestAuth(login: Login, now: () => number = Date.now): DigestAuth {
   const key = randomBytes(32);
@@ -42,7 +42,7 @@ export function createDigestAuth(login: Login, now: () => number = Date.now): Di
       if (fields === undefined || !hasRightResponse(fields, { login, method, url })) return "refused";
       const madeAt = nonceTime(key, fields.nonce);
       if (madeAt === undefined || now() - madeAt > NONCE_LIFETIME_MS) return "stale";
-      // Of a client that does not count its uses, the first is taken.
+      // If a client does not count its uses of a nonce, the first one is accepted.
       const count = fields.qop === undefined ? 1 : Number.parseInt(fields.nc, 16);
       return sessions.countOnce({ text: fields.nonce, madeAt }, count) ? "ok" : "stale";
     },
@@ -53,7 +53,7 @@ function challengeText(algorithm: string, nonce: string, stale: boolean): string
   return `Digest qop="auth",algorithm=${algorithm},realm="${REALM}",nonce="${nonce}",stale=${stale}`;
 }
 
-/** Six bytes of time, six at random, twelve that sign them; base64. */
+/** Six bytes of time, six random bytes, twelve bytes of signature; base64. */
 function makeNonce(key: Buffer, time: number): string {
   const head = Buffer.alloc(12);
   head.writeUIntBE(time, 0, 6);
@@ -65,7 +65,7 @@ function signatureOf(key: Buffer, head: Buffer): Buffer {
   return createHmac("sha256", key).update(head).digest().subarray(0, 12);
 }
 
-/** When we made the nonce; undefined when we did not. */
+/** The time at which this server created the nonce; undefined if it did not. */
 function nonceTime(key: Buffer, nonce: string): number | undefined {
   const bytes = Buffer.from(nonce, "base64");
   if (bytes.length !== 24 || bytes.toString("base64") !== nonce) return undefined;
@@ -83,7 +83,7 @@ type Fields = {
   /** Left out by clients of RFC 2069. */
   readonly qop?: string;
   readonly nc: string;
-  /** "" where it was left out, as the original's client does. */
+  /** "" if it was left out, as by the original's client. */
   readonly cnonce: string;
   readonly algorithm?: string;
 };
@@ -112,7 +112,7 @@ function parseAuthorization(header: string | undefined): Fields | undefined {
 
 const md5 = (text: string): string => createHash("md5").update(text, "utf8").digest("hex");
 
-/** The `response` a client with these credentials sends. */
+/** The `response` that a client with these credentials sends. */
 export function digestResponse(
   fields: Omit<Fields, "response" | "username" | "realm">,
   { login, method }: { readonly login: Login; readonly method: string },
@@ -140,17 +140,17 @@ function hasRightResponse(
   return formal && right && known;
 }
 
-/** Clients may name the whole address. Source: RFC 2617, section 3.2.2.5. */
+/** Clients may send the whole URL. Source: RFC 2617, section 3.2.2.5. */
 function pathOf(uri: string): string {
   return uri.replace(/^https?:\/\/[^/]*/i, "");
 }
 
-/** Compares without telling where the difference is. */
+/** Compares in constant time. */
 function isSameText(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(md5(a)), Buffer.from(md5(b)));
 }
 
-/** Highest counter seen and which of those just below it, as bits; and when its nonce was made. */
+/** The highest counter seen and which of those just below it were seen, as bits; and when its nonce was created. */
 type Counter = { highest: number; seen: bigint; readonly madeAt: number };
 
 /** The counters of the nonces in use. */

@@ -1,4 +1,4 @@
-/** What is read by GET at a path of its own, beside the calls: it changes nothing. */
+/** Resources that GET requests read at paths of their own, beside the calls: they change nothing. */
 import type { CostLimits, MaybePromise } from "@anulo/limits";
 import { costs } from "./costs.ts";
 import type { Access, Need } from "./define.ts";
@@ -7,15 +7,15 @@ import type { Json, JsonObject } from "./json.ts";
 import type { QueryFields, QueryOf } from "./schema/query.ts";
 import type { NeededScope } from "./scope.ts";
 
-/** A resource: its path, what may be asked of it, and what that may cost. */
+/** A resource: its path, its query, and its maximum cost. */
 export type Resource<Query extends QueryFields = QueryFields> = {
-  /** Begins with a slash; where the server has a prefix it is also answered below `PREFIX/NAME`. */
+  /** Begins with a slash; if the server has a prefix it is also available below `PREFIX/NAME`. */
   readonly path: `/${string}`;
   readonly query: Query;
   readonly access: Access;
   readonly scope?: NeededScope;
   readonly needs: readonly Need[];
-  /** Of an answer, and of one event of a stream. */
+  /** Maximum cost of a response, and of one event of a stream. */
   readonly cost: CostLimits;
   readonly summary: string;
 };
@@ -23,13 +23,13 @@ export type Resource<Query extends QueryFields = QueryFields> = {
 /** What the declaration of a resource says. */
 export type DeclaredResource<Query extends QueryFields> = {
   readonly path: `/${string}`;
-  /** What a query may hold; left out: nothing. */
+  /** The declared values of the query; none if left out. */
   readonly query?: Query;
   readonly access?: Access;
-  /** What a token must allow; left out, no token does. */
+  /** The scope that a token needs; if left out, no token allows it. */
   readonly scope?: NeededScope;
   readonly needs?: readonly Need[];
-  /** The most it may cost; left out: `small`. */
+  /** Its maximum cost; `small` if left out. */
   readonly cost?: CostLimits;
   /** One sentence. */
   readonly summary: string;
@@ -43,11 +43,11 @@ export function resource<const Query extends QueryFields>(
   return { ...declaration, query, access, needs, cost };
 }
 
-/** What a handler is told of a request beside its query. */
+/** What a handler receives beside the query. */
 export type ResourceRequest = {
   /** The header Accept as it was sent. */
   readonly accept: string | undefined;
-  /** The header Last-Event-ID as it was sent: the last id that the reader of a stream has seen. */
+  /** The header Last-Event-ID as it was sent: the last id that the client has received. */
   readonly lastEventId: string | undefined;
   /** Aborted when the caller leaves, and when a stream has ended, however it did. */
   readonly signal: AbortSignal;
@@ -55,15 +55,15 @@ export type ResourceRequest = {
 
 /** One event of a stream. Source: HTML Standard, section 9.2, "Server-sent events". */
 export type ServerEvent = {
-  /** Comes back in Last-Event-ID; visible ASCII characters. */
+  /** Sent back in Last-Event-ID; visible ASCII characters. */
   readonly id?: string;
-  /** Visible ASCII characters; left out, readers take it for `message`. */
+  /** Visible ASCII characters; clients use `message` if it is left out. */
   readonly event?: string;
   /** Any text; its lines are sent as lines of data. */
   readonly data: string;
 };
 
-/** What a handler answers. */
+/** What a handler returns. */
 export type ResourceAnswer =
   | { readonly status?: 200 | 503; readonly json: Json }
   | {
@@ -72,19 +72,20 @@ export type ResourceAnswer =
       readonly type: "application/json" | "text/plain" | "text/plain; version=0.0.4";
     }
   /**
-   * A stream, drawn one event at a time as its reader takes them. When it ends early the request's signal is aborted
-   * and `return` of the iterator is called, if it was drawn from; the reader's connection is closed when the iterator is done or throws.
+   * A stream, of which events are requested one at a time as its reader receives them. If it ends early the request's
+   * signal is aborted and `return` of the iterator is called, if it was started; the connection is closed when the
+   * iterator is done or throws.
    */
   | { readonly events: AsyncIterable<ServerEvent> };
 
-/** A handler; RpcError and HttpError refuse the request, anything else is a failure (500). */
+/** A handler; RpcError and HttpError reject the request, anything else is a failure (500). */
 export type ResourceHandler<R extends Resource, Context> = (
   context: Context,
   query: QueryOf<R["query"]>,
   request: ResourceRequest,
 ) => MaybePromise<ResourceAnswer>;
 
-/** Refuses a request to a resource with a status of HTTP; a plain RpcError does so with 400. */
+/** Rejects a request to a resource with an HTTP status; a plain RpcError does so with 400. */
 export class HttpError extends RpcError {
   readonly status: 400 | 403 | 404 | 409 | 410 | 503;
 
@@ -98,13 +99,13 @@ export class HttpError extends RpcError {
   }
 }
 
-/** A declaration with the function that answers it. */
+/** A declaration with its handler. */
 export type ImplementedResource<Context> = {
   readonly resource: Resource;
   readonly handler: ResourceHandler<Resource, Context>;
 };
 
-/** Gives the function that binds handlers to resources: a missing or misspelt one does not compile. */
+/** Returns the function that binds handlers to resources: a missing or misspelt one does not compile. */
 export function implementResourcesFor<Context>() {
   return <G extends Readonly<Record<string, Resource>>>(
     group: G,

@@ -1,11 +1,11 @@
-/** What the bearer of a token may do. Which call needs what is said beside each declaration. */
+/** The permissions of tokens. Each call's declaration contains the scope that it needs. */
 
-/** None of them implies another. */
+/** No scope implies another. */
 export const scopes = ["read", "receive", "spend", "secrets", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** The scope that a call needs of a token; `any`: every token will do. */
+/** The scope that a call requires of a token; `any`: every token is sufficient. */
 export type NeededScope = Scope | "any";
 
 /**

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject, textOfBytes } from "../json.ts";
 import { parseJson } from "../json-parser.ts";
 
-/** A number of 16 digits or more outside a string, or what looks like one inside. */
+/** Matches a number of 16 digits or more outside a string, or text inside one that looks like it. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
 
-/** Histories run long. */
+/** Maximum number of values: histories can be long. */
 const MAX_ANSWER_VALUES = 1 << 23;
 
-/** Parses a service's answer exactly; by far the most have no long number and are left to the engine. */
+/** Parses a service's response exactly; most responses have no long number and are parsed by the engine. */
 export function parseAnswer(body: Uint8Array): JsonObject {
   const text = textOfBytes(body);
   if (!LONG_NUMBER.test(text)) {

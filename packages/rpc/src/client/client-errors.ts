@@ -1,4 +1,4 @@
-/** The service refused a call with an error object. */
+/** The service rejected a call with an error object. */
 export class RemoteError extends Error {
   readonly call: string;
   readonly code: number;
@@ -11,7 +11,7 @@ export class RemoteError extends Error {
   }
 }
 
-/** The service answered something else than its declaration says. */
+/** The service's response does not match its declaration. */
 export class BadAnswer extends Error {
   readonly call: string;
 
@@ -22,7 +22,7 @@ export class BadAnswer extends Error {
   }
 }
 
-/** No answer: refused, cut off, too late, or too long. Whether the call took effect is not known. */
+/** No response: refused, cut off, too late, or too long. It is not known whether the call took effect. */
 export class ConnectionFailed extends Error {
   readonly call: string;
 

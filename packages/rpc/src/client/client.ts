@@ -16,17 +16,17 @@ type Arguments<C extends Call> = C["params"]["omittable"] extends true
     : [params: InputOf<C["params"]>, options?: CallOptions];
 
 /**
- * One function for each declaration. Each rejects with RemoteError (the service refused), BadAnswer (it answered
- * what it must not) or ConnectionFailed (it did not answer). A `status` other than `OK` is the caller's to judge.
+ * One function for each declaration. Each rejects with RemoteError (the service returned an error), BadAnswer (its
+ * response is invalid) or ConnectionFailed (it did not respond). The caller has to check a `status` other than `OK`.
  */
 export type Client<G extends Group> = {
   readonly [K in keyof G]: (...args: Arguments<G[K]>) => Promise<TypeOf<G[K]["result"]>>;
 } & {
-  /** Ends all connections for good, and breaks off what is being asked. */
+  /** Closes all connections for good, and aborts pending calls. */
   readonly close: () => void;
 };
 
-/** A typed client of the service at `url` (`http://host:port`); connects when first called. */
+/** Creates a typed client of the service at `url` (`http://host:port`); it connects at the first call. */
 export function createClient<G extends Group>(group: G, url: string, options: ClientOptions = {}): Client<G> {
   const http = createHttpClient(url, options);
   const functions = Object.entries(group).map(([key, call]) => [

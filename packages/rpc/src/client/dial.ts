@@ -2,20 +2,23 @@ import { connect as connectTcp } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ServerTls, secure } from "./server-tls.ts";
 
-/** Opens the connection to the service, in place of TCP; gives up when told to. */
+/** Opens the connection to the service, in place of TCP; aborted by the signal. */
 export type Connect = (
   target: { readonly host: string; readonly port: number },
   signal: AbortSignal,
 ) => Promise<Duplex>;
 
-/** How the connections of one client are opened. */
+/** Opens the connections of one client. */
 export interface Dialer {
   readonly dial: Connect;
-  /** After a call that failed without an answer: whether the service turns out to speak TLS, from now on with us too. */
+  /**
+   * To be called after a call that failed without a response: whether the service uses TLS, which is then used from now
+   * on.
+   */
   readonly reconsider: (target: { readonly host: string; readonly port: number }) => Promise<boolean>;
 }
 
-/** Who does not answer the beginning of TLS for so long may not know what it is. */
+/** Milliseconds after which a service that does not respond to a TLS handshake is assumed not to support it. */
 const HANDSHAKE_MS = 5_000;
 
 export const overTcp: Connect = ({ host, port }, signal) =>
@@ -41,8 +44,8 @@ function isThisMachine(host: string): boolean {
 }
 
 /**
- * Opens connections by `connect` (TCP when left out), with TLS as told. Where it is to be found out: on the way to
- * another machine TLS is tried first, as the original does; on this one, where nobody listens on the way, last.
+ * Opens connections by `connect` (TCP if left out), with TLS as configured. With `autodetect`, TLS is tried first on
+ * the way to another machine, as in the original; on this machine, where no other party can listen, it is tried last.
  * Source: net_helper.h `connect`.
  */
 export function createDialer({ tls, connect = overTcp }: { tls: ServerTls; connect?: Connect }): Dialer {
@@ -51,7 +54,7 @@ export function createDialer({ tls, connect = overTcp }: { tls: ServerTls; conne
   const withTls = async (...[target, signal]: Parameters<Connect>): Promise<Duplex> =>
     await secure(await connect(target, signal), { host: target.host, tls, signal });
 
-  /** TLS where the service answers to it. */
+  /** Uses TLS if the service supports it. */
   const tryTls = async (...[target, signal]: Parameters<Connect>): Promise<Duplex | undefined> => {
     const stream = await connect(target, signal);
     const soon = AbortSignal.any([signal, AbortSignal.timeout(HANDSHAKE_MS)]);

@@ -4,11 +4,11 @@ import { digestResponse, type Login } from "../digest-auth.ts";
 export interface DigestClient {
   /** Authorization header of the next request, or undefined before the first challenge. */
   authorization(method: string, uri: string): string | undefined;
-  /** Takes a new challenge; false when there is none we can answer or the credentials were refused. */
+  /** Accepts a new challenge; false if none is supported or the credentials were rejected. */
   accept(challenges: readonly string[]): boolean;
 }
 
-/** Answers digest challenges (MD5, MD5-sess, quality `auth`) and counts the uses of a nonce. Source: RFC 2617. */
+/** Responds to digest challenges (MD5, MD5-sess, quality `auth`) and counts the uses of a nonce. Source: RFC 2617. */
 export function createDigestClient(login: Login): DigestClient {
   let nonce = "";
   let algorithm = "MD5";

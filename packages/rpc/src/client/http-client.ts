@@ -11,15 +11,15 @@ import type { ServerTls } from "./server-tls.ts";
 
 export type ClientOptions = {
   readonly login?: Login;
-  /** Milliseconds for a whole call; 3 minutes. */
+  /** Time limit (milliseconds) for a whole call; 3 minutes by default. */
   readonly timeoutMs?: number;
-  /** Bytes of an answer to a call; 256 MiB. */
+  /** Maximum size (bytes) of the response to a call; 256 MiB by default. */
   readonly maxAnswerBytes?: (call: Call) => number;
-  /** Connections kept open; 8, with a login always 1. */
+  /** Maximum number of open connections; 8 by default, always 1 with a login. */
   readonly connections?: number;
-  /** Left out: straight. */
+  /** If left out, connections are direct. */
   readonly connect?: Connect;
-  /** Left out: as the address says, with the system's authorities. */
+  /** If left out, the URL's scheme decides, with the system's authorities. */
   readonly tls?: ServerTls;
 };
 
@@ -33,7 +33,9 @@ type Posting = {
 };
 
 export interface HttpClient {
-  /** Body of the answer; rejects with ConnectionFailed, or BadAnswer for a status other than 200. */
+  /**
+   * Resolves with the body of the response; rejects with ConnectionFailed, or BadAnswer for a status other than 200.
+   */
   readonly post: (posting: Posting) => Promise<Buffer>;
   readonly close: () => void;
 }
@@ -46,7 +48,7 @@ type Reply = {
   readonly body: Buffer;
 };
 
-/** Keeps connections open between calls; with a login it keeps one, as a nonce may belong to its connection. */
+/** Keeps connections open between calls; only one with a login, since a nonce may belong to its connection. */
 export function createHttpClient(url: string, options: ClientOptions): HttpClient {
   const { host, port, isTls } = readUrl(url);
   const { login, timeoutMs = 180_000, maxAnswerBytes = () => 256 * MiB, connections = 8 } = options;
@@ -55,7 +57,7 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     ...(options.connect !== undefined && { connect: options.connect }),
   });
   const closed = new AbortController();
-  setMaxListeners(0, closed.signal); // every call that waits listens
+  setMaxListeners(0, closed.signal); // every waiting call adds a listener
   const agent = createAgent(
     { keepAlive: true, maxSockets: login ? 1 : connections },
     { dialer, timeoutMs, closed: closed.signal },
@@ -88,7 +90,7 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
   return { post, close };
 }
 
-/** Connections kept open. */
+/** Creates the pool of open connections. */
 function createAgent(
   settings: AgentOptions,
   {
@@ -117,8 +119,8 @@ function readUrl(url: string): { readonly host: string; readonly port: number; r
 }
 
 /**
- * What only reads is asked once more where the answer may be another: a kept connection may have been closed by the
- * service just now, or the service spoke TLS.
+ * A reading call is repeated once if the result may differ: the service may just have closed an idle connection, or it
+ * uses TLS.
  */
 async function exchangeAgain(
   posting: Posting,
@@ -134,7 +136,7 @@ async function exchangeAgain(
   }
 }
 
-/** The service hung up, or said what is no HTTP. Source: codes of Node's own HTTP. */
+/** Whether the service closed the connection, or its response is not HTTP. Source: codes of Node's own HTTP. */
 function mayWantTls(error: unknown): boolean {
   const code = error instanceof ConnectionFailed && error.cause instanceof Error && "code" in error.cause;
   return code && /^(ECONNRESET|EPIPE|HPE_)/.test(String((error.cause as NodeJS.ErrnoException).code));
@@ -155,7 +157,7 @@ type Target = {
   readonly authorization: string | undefined;
   readonly maxAnswerBytes: number;
   readonly timeoutMs: number;
-  /** Breaks everything off. */
+  /** Aborts all calls. */
   readonly closed: AbortSignal;
 };
 
@@ -190,8 +192,8 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
 }
 
 /**
- * Ends the request after so many milliseconds, or when one of the signals says so: whether it was the time. By hand,
- * since a signal made of several costs as much as the rest of a call.
+ * Aborts the request after `ms` milliseconds, or when one of the signals is aborted; returns whether it was the time.
+ * Written by hand, since a combined signal costs as much as the rest of a call.
  */
 function breakOff(
   sent: ClientRequest,

@@ -4,27 +4,29 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { nodeTls } from "../loaded-later.ts";
 
-/** Whose certificate a service may show: anybody's, one for its name by the system's authorities, or one of these. */
+/**
+ * Which certificates of a service are accepted: any, one for its name by the system's authorities, or the listed ones.
+ */
 export type ServerTrust =
   | "anyone"
   | "system"
   | {
-      /** PEM text of the authorities whose certificates are taken, for whatever name. */
+      /** PEM text of the authorities whose certificates are accepted, for whatever name. */
       readonly authorities?: string;
-      /** SHA-256 (or SHA-1) of certificates that are taken whoever signed them, in lower-case hexadecimal. */
+      /** SHA-256 (or SHA-1) of certificates that are accepted whoever signed them, in lower-case hexadecimal. */
       readonly fingerprints: readonly string[];
     };
 
-/** How a client speaks TLS. Survives structured cloning. Source: net_ssl.h `ssl_options_t`. */
+/** How a client uses TLS. Survives structured cloning. Source: net_ssl.h `ssl_options_t`. */
 export type ServerTls = {
-  /** `autodetect`: TLS where the service speaks it, whoever it is; anybody on the way can prevent it. */
+  /** `autodetect`: TLS if the service supports it, with any certificate; an attacker on the path can prevent it. */
   readonly mode: "disabled" | "enabled" | "autodetect";
   readonly trust: ServerTrust;
-  /** Who we are, as PEM text. */
+  /** The client's own key and certificate, as PEM text. */
   readonly identity?: { readonly privateKey: string; readonly certificate: string };
 };
 
-/** The service's certificate is not one that may be taken. */
+/** The service's certificate is not accepted. */
 class UntrustedCertificate extends Error {
   override name = "UntrustedCertificate";
 }
@@ -48,7 +50,7 @@ export function checkTls({ identity, trust }: ServerTls): void {
   });
 }
 
-/** Begins TLS on a connection. Rejects, and closes it, when that fails or the certificate is not to be trusted. */
+/** Starts TLS on a connection. Rejects, and closes it, if that fails or the certificate is not accepted. */
 export async function secure(
   stream: Duplex,
   { host, tls, signal }: { readonly host: string; readonly tls: ServerTls; readonly signal: AbortSignal },

@@ -3,7 +3,7 @@
  * pattern fits decides. Source: mlog.cpp, easylogging++.cc `VRegistry::priority_allowed`.
  */
 
-/** From the worst to the least. */
+/** From the most to the least severe. */
 const severities = ["FATAL", "ERROR", "WARNING", "INFO", "DEBUG", "TRACE"] as const;
 export type Severity = (typeof severities)[number];
 
@@ -17,7 +17,7 @@ const levels: readonly string[] = [
   "*:TRACE",
 ];
 
-/** The set the interface document names for requests without categories. Source: node-service.md. */
+/** The set that the interface document specifies for requests without categories. Source: node-service.md. */
 export const documentedCategories =
   "*:WARNING,net:FATAL,net.p2p:FATAL,net.cn:FATAL,global:INFO,verify:FATAL,stacktrace:INFO,logging:INFO,msgwriter:INFO";
 
@@ -27,13 +27,13 @@ export function categoriesOfLevel(level: number): string | undefined {
 }
 
 /**
- * What becomes of the categories when a level (`2`), a level and more (`1,net:DEBUG`), a new set, or `+` / `-` with
- * categories to add or take away is asked for. Source: mlog.cpp `mlog_set_log`, `mlog_set_categories`.
+ * The categories that result if a level (`2`), a level and more (`1,net:DEBUG`), a new set, or `+` / `-` with
+ * categories to add or remove is requested. Source: mlog.cpp `mlog_set_log`, `mlog_set_categories`.
  */
 export function changedCategories(current: string, wanted: string): string {
   const [, level, more] = /^\s*([+-]?\d+)(,.*)?$/s.exec(wanted) ?? [];
   if (level !== undefined) {
-    // A number that is no level changes nothing, or stands for no categories before others.
+    // A number that is not a level changes nothing, or stands for no categories if others follow.
     const ofLevel = levels[Number(level)] ?? (more === undefined ? current : "");
     return `${ofLevel}${more ?? ""}`;
   }
@@ -46,10 +46,10 @@ export function changedCategories(current: string, wanted: string): string {
     .reduce((left, category) => left.replace(category, ""), current);
 }
 
-/** Tells whether an event is to be logged. */
+/** Returns whether an event is to be logged. */
 export type IsLogged = (category: string, severity: Severity) => boolean;
 
-/** Reads pairs; those that are none are skipped, as in the original. */
+/** Parses pairs; invalid ones are skipped, as in the original. */
 export function parseCategories(text: string): IsLogged {
   const pairs = text
     .split(",")
@@ -65,7 +65,7 @@ export function parseCategories(text: string): IsLogged {
   };
 }
 
-/** `*` stands for any text, `?` for one character; time is bounded by the product of the lengths. */
+/** `*` matches any text, `?` one character; the time is bounded by the product of the lengths. */
 function fits(pattern: string, text: string): boolean {
   let reached = [true, ...Array<boolean>(text.length).fill(false)];
   for (const wanted of pattern) {

@@ -17,23 +17,23 @@ export interface LogLine {
 
 /** A logger whose categories can be changed while the service runs. */
 export interface Log extends Logger {
-  /** What is logged, as category:level pairs. */
+  /** The current category:level pairs. */
   readonly categories: string;
-  /** Takes a level, a set of pairs, or `+` / `-` and pairs to add or take away. */
+  /** Accepts a level, a set of pairs, or `+` / `-` and pairs to add or remove. */
   change(wanted: string): void;
 }
 
 export interface LogOptions {
-  /** Given every event that the categories let through. */
+  /** Receives every event that the categories select. */
   readonly write: (line: LogLine) => void;
-  /** As `change` takes it; by default level 0. */
+  /** In the format that `change` accepts; level 0 by default. */
   readonly categories?: string | undefined;
 }
 
-/** The category of what belongs to no other. */
+/** The category of events without one. */
 const GENERAL = "global";
 
-/** Starts a log. */
+/** Creates a log. */
 export function createLog({ write, categories = "0" }: LogOptions): Log {
   let text = changedCategories("", categories);
   let isLogged = remembered(parseCategories(text));
@@ -56,7 +56,7 @@ export function createLog({ write, categories = "0" }: LogOptions): Log {
   };
 }
 
-/** Categories are few, and asked for with every event. */
+/** Caches results: categories are few, and every event tests one. */
 function remembered(isLogged: IsLogged): IsLogged {
   const known = new Map<string, boolean>();
   return (category, severity) => {
@@ -67,7 +67,7 @@ function remembered(isLogged: IsLogged): IsLogged {
   };
 }
 
-/** A log nobody reads, for services embedded in a program. */
+/** A log that is not written, for services embedded in a program. */
 export function unreadLog(): Log {
   return createLog({ write: () => {}, categories: categoriesOfLevel(0) });
 }

@@ -1,13 +1,13 @@
 type Fields = Readonly<Record<string, unknown>>;
 type Write = (event: string, fields?: Fields) => void;
 
-/** Where a service reports what happens to it, without secrets. */
+/** Receives the events that a service reports, which contain no secrets. */
 export interface Logger {
   readonly error: Write;
   readonly warn: Write;
   readonly info: Write;
   readonly debug: Write;
-  /** The same log for what belongs to a category, such as "net.p2p". */
+  /** The same log for a category, such as "net.p2p". */
   in(category: string): Logger;
 }
 

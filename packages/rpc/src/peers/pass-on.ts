@@ -4,17 +4,17 @@ import type { MaybePromise } from "@anulo/limits";
 import { nodeHttp } from "../loaded-later.ts";
 import type { Answer } from "../server/answer.ts";
 
-/** The other process was not reached: nothing of the request was sent. */
+/** The other process could not be reached: nothing of the request was sent. */
 export class NotReached extends Error {
   override name = "NotReached";
 }
 
-/** No answer came to what was sent: whether the other process has done it is not known. */
+/** No response came to a request that was sent: it is not known whether the other process has executed it. */
 export class NoAnswer extends Error {
   override name = "NoAnswer";
 }
 
-/** A request as it is passed on. */
+/** A request to be passed on. */
 export type Posting = {
   /** `host:port`. */
   readonly address: string;
@@ -23,22 +23,22 @@ export type Posting = {
   readonly body: Uint8Array;
   readonly authorization: string;
   readonly idempotencyKey: string | undefined;
-  /** By which logs name it. */
+  /** Identifies it in logs. */
   readonly id: string;
-  /** Aborted when nobody waits for the answer any more, or the other process is gone. */
+  /** Aborted when the caller has left, or the other process is gone. */
   readonly signals: readonly AbortSignal[];
-  /** Reserves memory for so many bytes of the answer; what it throws ends the request. */
+  /** Reserves memory for a response of this size; an error it throws ends the request. */
   readonly admit: (bytes: number) => MaybePromise<void>;
 };
 
 export type Forwarder = {
-  /** Throws `NotReached`, `NoAnswer`, and what `admit` does. */
+  /** Throws `NotReached`, `NoAnswer`, and errors of `admit`. */
   passOn(posting: Posting): Promise<Answer>;
   close(): void;
 };
 
 const CONNECTIONS_PER_PROCESS = 128;
-/** Below the time after which a service closes connections that ask nothing. */
+/** Milliseconds; below the time after which a service closes idle connections. */
 const IDLE_MS = 30_000;
 const CONNECT_MS = 3000;
 

@@ -6,26 +6,25 @@ import type { NeededScope } from "../scope.ts";
 
 export const nothing = object({});
 
-/** Needs a wallet; a service that was started with --restricted-rpc answers it too. */
+/** Needs a wallet; also available in a service that was started with --restricted-rpc. */
 export const onOpenWallet = ["openWallet"] as const;
 /** Needs a service that was not started with --restricted-rpc. */
 export const onOwnService = ["unrestrictedService"] as const;
-/** Needs both: a wallet, and a service that is not restricted, of which it hears first. */
+/** Needs both: a service that is not restricted, which is checked first, and a wallet. */
 export const onOwnWallet = [...onOwnService, "openWallet"] as const;
 
-/** Needs a wallet that is no background wallet, and does not scan in the background. */
+/** Needs a wallet that is not a background wallet, and does not scan in the background. */
 export const onSpendKey = [...onOpenWallet, "mainWallet", "spendKey"] as const;
-/** The same, and a service that is not restricted, of which it hears first. */
+/** The same, and a service that is not restricted, which is checked first. */
 export const onOwnSpendKey = [...onOwnService, ...onSpendKey] as const;
 
-/** Needs a wallet whose owner has enabled multisig, if several signers share it. */
+/** Needs a wallet whose owner has enabled multisig, if it is a multisig wallet. */
 export const onOwnSigner = [...onOwnWallet, "enabledMultisig"] as const;
-/** The same, and one that neither is a background wallet nor scans in the background. */
+/** The same, for a wallet that is neither a background wallet nor scans in the background. */
 export const onOwnSpendKeySigner = [...onOwnSpendKey, "enabledMultisig"] as const;
 
 /**
- * Declares a method of the wallet service. What does not say otherwise needs a wallet, and is denied where the service
- * is restricted.
+ * Declares a method of the wallet service. By default it needs a wallet, and is rejected if the service is restricted.
  */
 export function walletMethod<const Name extends string, P extends AnySchema, R extends AnySchema>(
   declaration: Declared & {
@@ -40,12 +39,12 @@ export function walletMethod<const Name extends string, P extends AnySchema, R e
 
 export const subaddressIndex = object({ major: zero(uint32), minor: zero(uint32) });
 
-/** Amount in atomic units and the address it goes to. */
+/** Amount in atomic units and the address that receives it. */
 export const destination = object({ amount: zero(u64), address: zero(text) });
 
 /**
- * Names a payment: repeated with the same key and params, a call pays no second time and has the same answer. Also
- * given as the header Idempotency-Key.
+ * The key of a payment: a call repeated with the same key and params does not pay again and gets the same response. It
+ * can also be sent as the header Idempotency-Key.
  */
 export const payingOnce = { idempotency_key: optional(printable(128)) };
 

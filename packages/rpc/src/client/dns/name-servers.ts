@@ -1,6 +1,6 @@
 /**
- * Texts of names, asked of name servers over TCP: answers are whole, nobody who does not see the connection can slip in
- * one of his own, and it goes through a proxy like any other. Source: RFC 7766.
+ * Looks up text records over TCP: responses are complete, only a party on the connection's path can forge one, and it
+ * works through a proxy like any other connection. Source: RFC 7766.
  */
 import { randomInt } from "node:crypto";
 import { getServers } from "node:dns";
@@ -11,11 +11,11 @@ import { BadNameAnswer, type NamedTexts, readTextAnswer, writeTextQuestion } fro
 export type NameServer = { readonly host: string; readonly port: number };
 
 const DNS_PORT = 53;
-/** For one server. */
+/** Time limit (milliseconds) per server. */
 const SERVER_MS = 2_000;
 const MAX_ANSWER_BYTES = 16 * 1024;
 
-/** Those this machine is told to use. */
+/** The name servers that this machine is configured to use. */
 function systemNameServers(): NameServer[] {
   return getServers().map((text) => {
     const [, bracketed, plain, port] = /^(?:\[(.+)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? [];
@@ -23,7 +23,7 @@ function systemNameServers(): NameServer[] {
   });
 }
 
-/** The one message that follows its length; throws when it is too long or the stream ends before it does. */
+/** Reads the message after its length; throws if it is too long or the stream ends before it does. */
 async function readMessage(stream: Duplex): Promise<Uint8Array> {
   let read = Buffer.alloc(0);
   for await (const chunk of stream) {
@@ -44,7 +44,7 @@ async function ask(
   const question = writeTextQuestion(name, id);
   const stream = await connect(server, signal);
   const giveUp = () => void stream.destroy(new BadNameAnswer("no answer in time"));
-  // An error after the answer is nobody's concern; before it the reading throws it.
+  // Errors after the response are ignored; errors before it are thrown by the read.
   stream.on("error", () => undefined);
   signal.addEventListener("abort", giveUp, { once: true });
   try {
@@ -60,8 +60,8 @@ async function ask(
 }
 
 /**
- * What the first server that answers says of a domain name; undefined when none does. `servers` are this machine's and
- * `connect` opens TCP unless given; `signal` gives up.
+ * The response of the first server that returns one for a domain name; undefined if none does. By default `servers` are
+ * this machine's and `connect` opens TCP; `signal` aborts.
  */
 export async function lookUpTexts(
   name: string,
@@ -78,7 +78,7 @@ export async function lookUpTexts(
     try {
       return await ask(name, { server, connect, signal });
     } catch {
-      // Away, silent or talking nonsense: the next one may know.
+      // The server cannot be reached, is silent or returned an invalid response: the next one may respond.
     }
   }
   return undefined;

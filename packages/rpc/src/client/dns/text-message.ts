@@ -1,13 +1,13 @@
 /** Questions for the texts of a name and their answers, as bytes. Source: RFC 1035 §4, RFC 6840 §5.7 (the bit AD). */
 
-/** What a name server said. */
+/** The response of a name server. */
 export type NamedTexts = {
   readonly texts: readonly string[];
-  /** The server says that it has checked the signatures of DNSSEC up to the root. */
+  /** The server reports that it has verified the DNSSEC signatures up to the root. */
   readonly isAuthenticated: boolean;
 };
 
-/** Bytes of a server that answer nothing we asked. */
+/** A server's response that does not answer the query. */
 export class BadNameAnswer extends Error {
   override readonly name = "BadNameAnswer";
 }
@@ -32,12 +32,12 @@ const MAX_JUMPS = 32;
 
 const isName = /^(?=.{3,253}$)(?:[a-z0-9_-]{1,63}\.)+[a-z0-9_-]{1,63}$/i;
 
-/** Letters, digits, "-" and "_" between dots, of which there is at least one. */
+/** Whether text is a domain name: letters, digits, "-" and "_" between dots, of which there is at least one. */
 export function isDomainName(text: string): boolean {
   return isName.test(text);
 }
 
-/** A question for the texts of `name`, which must be a domain name, to be asked of servers that ask others. */
+/** A query for the text records of `name`, which must be a domain name, for recursive servers. */
 export function writeTextQuestion(name: string, id: number): Uint8Array {
   if (!isDomainName(name)) throw new RangeError("not a domain name");
   const labels = name.split(".").map((label) => Buffer.from(label, "latin1"));
@@ -52,7 +52,7 @@ export function writeTextQuestion(name: string, id: number): Uint8Array {
   return Buffer.concat([header, question]);
 }
 
-/** Reads on from a place in the message; nothing beyond its end. */
+/** Reads from a position in the message; never beyond its end. */
 class Cursor {
   readonly #bytes: Buffer;
   at: number;
@@ -74,7 +74,7 @@ class Cursor {
     return this.take(2).readUInt16BE(0);
   }
 
-  /** Labels in lower case with a dot after each; they may go on elsewhere in the message. */
+  /** Labels in lower case with a dot after each; compression may continue them elsewhere in the message. */
   name(): string {
     let labels = "";
     let from: Cursor = this;
@@ -93,7 +93,7 @@ class Cursor {
   }
 }
 
-/** The strings of one record, put together. */
+/** The strings of one record, concatenated. */
 function readText(data: Buffer): string {
   const cursor = new Cursor(data);
   const strings: Buffer[] = [];
@@ -103,7 +103,7 @@ function readText(data: Buffer): string {
   return text.toString("latin1");
 }
 
-/** Texts of `name`, or of the name it stands for, which servers tell first. */
+/** Text records of `name`, or of its canonical name, which servers send first. */
 function readTexts(cursor: Cursor, name: string, records: number): string[] {
   let owner = name;
   const texts: string[] = [];
@@ -126,7 +126,7 @@ function readTexts(cursor: Cursor, name: string, records: number): string[] {
   return texts;
 }
 
-/** The answer to `writeTextQuestion(name, id)`. Throws BadNameAnswer for anything else. */
+/** Parses the response to `writeTextQuestion(name, id)`. Throws BadNameAnswer for anything else. */
 export function readTextAnswer(message: Uint8Array, { name, id }: { name: string; id: number }): NamedTexts {
   const cursor = new Cursor(Buffer.from(message.buffer, message.byteOffset, message.byteLength));
   const answered = cursor.uint16();
