@@ -76,7 +76,7 @@ export function parseLogin(text: string, flag = "rpc-login"): Login {
 }
 
 /** Printed by `--version`. */
-export const versionText = "anulo 0.1.0, in place of Monero 0.18.0.0\n";
+export const versionText = "anulo 0.1.0, in place of Monero 0.18.5.3\n";
 
 /** Checks a port to listen on. Throws BadUsage above 65535. */
 export function checkPort(name: string, port: number): number {
