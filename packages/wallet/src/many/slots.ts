@@ -22,16 +22,19 @@ export interface WalletSlot extends Common {
   release(): void;
   /** The files of a wallet to be created; undefined for one in memory only. Throws `WalletRefusal`. */
   pathsOf(filename: string): WalletPaths | undefined;
-  /** Runs tasks that create wallets one after the other. */
-  makingInTurn<T>(task: () => Promise<T>): Promise<T>;
+  /** Runs tasks that create wallets one after the other; `check`, within its turn, may refuse to replace the open wallet. */
+  makingInTurn<T>(task: () => Promise<T>, check?: CheckOpen): Promise<T>;
   /** Creates a wallet, within `makingInTurn`, and opens it here. Throws `WalletRefusal`. */
   create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet>;
-  /** Opens a wallet here. Throws `WalletRefusal`. */
-  open(filename: string, password: string): Promise<void>;
-  /** Closes the wallet here; it stays open for other users of it. Throws `WalletRefusal`. */
-  close(): Promise<void>;
-  /** Runs a task that changes the files of the open wallet, one after the other with those that open and close it. */
-  inTurn<T>(task: () => Promise<T>): Promise<T>;
+  /** Opens a wallet here; `check` as for `makingInTurn`. Throws `WalletRefusal`. */
+  open(filename: string, password: string, check?: CheckOpen): Promise<void>;
+  /** Closes the wallet here; it stays open for other users of it. `check` as above. Throws `WalletRefusal`. */
+  close(check?: CheckOpen): Promise<void>;
+  /**
+   * Runs a task that changes the files of a wallet, one after the other with those that open and close it. Throws
+   * `WalletRefusal` if that wallet is not the open one any more when its turn has come.
+   */
+  inTurn<T>(opened: OpenWallet, task: () => Promise<T>): Promise<T>;
   /** Within `inTurn`: closes the open wallet and replaces it by another object, for all its users. */
   replace(opened: OpenWallet | undefined): Promise<void>;
   /** Sets the seconds between two refreshes; 0 turns them off, `undefined` restores the default. */
@@ -39,6 +42,9 @@ export interface WalletSlot extends Common {
   /** Prevents that the wallet is closed as idle: closing would lose a caller's settings. */
   keepOpen(): void;
 }
+
+/** Throws if the wallet that is open now, by its name, must not be closed or replaced by the caller. */
+export type CheckOpen = (openName: string) => void;
 
 export type SlotParts = {
   readonly common: Common;
@@ -133,8 +139,16 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     return filename === "" ? undefined : paths;
   }
 
-  makingInTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#turns.run(task);
+  makingInTurn<T>(task: () => Promise<T>, check?: CheckOpen): Promise<T> {
+    return this.#turns.run(async () => {
+      this.#check(check);
+      return await task();
+    });
+  }
+
+  /** The open wallet may be another than when the call arrived. */
+  #check(check: CheckOpen | undefined): void {
+    if (this.openName !== undefined) check?.(this.openName);
   }
 
   async create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet> {
@@ -149,8 +163,9 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     });
   }
 
-  open(filename: string, password: string): Promise<void> {
+  open(filename: string, password: string, check?: CheckOpen): Promise<void> {
     return this.#turns.run(async () => {
+      this.#check(check);
       const paths = walletPaths(directoryOf(this), filename);
       await this.#enter(paths, (entry) => this.#openWith(entry as FiledEntry, password));
     });
@@ -195,17 +210,20 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     if (entry !== undefined) await this.wallets.leave(entry, "unnamed");
   }
 
-  close(): Promise<void> {
+  close(check?: CheckOpen): Promise<void> {
     return this.#turns.run(async () => {
       if (this.opened === undefined) throw notOpen();
+      this.#check(check);
       await this.#leave();
     });
   }
 
-  inTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#turns.run(() =>
-      this.#entry === undefined ? task() : this.wallets.inTurn(this.#entry, task),
-    );
+  inTurn<T>(opened: OpenWallet, task: () => Promise<T>): Promise<T> {
+    return this.#turns.run(async () => {
+      const entry = this.#entry;
+      if (entry === undefined) throw notOpen();
+      return await this.wallets.inTurn(entry, async () => await ifOpen(entry, opened, task));
+    });
   }
 
   async replace(opened: OpenWallet | undefined): Promise<void> {
@@ -317,8 +335,8 @@ export class NamedSlot extends Slot implements WalletSlot {
     await this.wallets.leave(entry, "named");
   }
 
-  inTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.wallets.within(this.#paths, task);
+  inTurn<T>(opened: OpenWallet, task: () => Promise<T>): Promise<T> {
+    return this.wallets.within(this.#paths, (entry) => ifOpen(entry, opened, task));
   }
 
   async replace(opened: OpenWallet | undefined): Promise<void> {
@@ -338,6 +356,14 @@ export class NamedSlot extends Slot implements WalletSlot {
   keepOpen(): void {
     if (this.#entry?.named === "demand") this.#entry.named = "asked";
   }
+}
+
+/**
+ * Runs a task if the wallet it was meant for is still open. Another may have taken its place meanwhile, and the keys of
+ * one that was closed are wiped: a task that went on would write zeros as keys, or one wallet's keys as another's.
+ */
+function ifOpen<T>(entry: WalletEntry, opened: OpenWallet, task: () => Promise<T>): Promise<T> {
+  return entry.opened === opened ? task() : Promise.reject(notOpen());
 }
 
 function pause(ms: number): Promise<void> {

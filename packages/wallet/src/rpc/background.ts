@@ -42,7 +42,7 @@ function optionsFor(service: WalletSlot, { daemon }: Wallet) {
 
 export const backgroundHandlers = implementFor<WalletContext>()(declared.background, {
   setupBackgroundSync: (params, { service, opened }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       refuseOthers(opened.wallet);
       const setup = {
         type: syncTypeOf(params.background_sync_type),
@@ -53,13 +53,13 @@ export const backgroundHandlers = implementFor<WalletContext>()(declared.backgro
       return {};
     }),
   startBackgroundSync: (_, { service, opened }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       refuseOthers(opened.wallet);
       await startBackgroundSync(opened, optionsFor(service, opened.wallet), replaceIn(service));
       return {};
     }),
   stopBackgroundSync: ({ wallet_password: password, seed, seed_offset }, { service, opened }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       refuseOthers(opened.wallet);
       const keys = seed === "" ? undefined : keysOfWords(seed, seed_offset);
       try {

@@ -14,7 +14,7 @@ import {
   parseAddress,
   removeSeedOffset,
 } from "@anulo/protocol";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { wallet as declared, implementFor, wrongWallet } from "@anulo/rpc";
 import { changePassword, changeSettings } from "../file/change-wallet.ts";
 import { type WalletPaths, walletExists, walletNames, walletPaths } from "../file/wallet-files.ts";
 import {
@@ -26,7 +26,7 @@ import {
   type NewWallet,
 } from "../keys/wallet-keys.ts";
 import { directoryOf } from "../many/common.ts";
-import type { WalletSlot } from "../many/slots.ts";
+import type { CheckOpen, WalletSlot } from "../many/slots.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { BadMultisigSeed, parseMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -165,12 +165,20 @@ function restoreSigner({ seed, seed_offset }: SeedToRestore): Restored {
   }
 }
 
+/** A wallet outside a token's reach, opened while a call of the token waited, is neither replaced nor closed by it. */
+function replacementCheck(token: WalletContext["token"]): CheckOpen | undefined {
+  if (token === undefined) return undefined;
+  return (openName) => {
+    if (!token.mayUse(openName)) throw wrongWallet();
+  };
+}
+
 export const fileHandlers = implementFor<WalletContext>()(declared.files, {
   getLanguages: () => ({
     languages: languages.map(({ englishName }) => englishName),
     languages_local: languages.map(({ name }) => name),
   }),
-  createWallet: ({ filename, password, language }, { service }) =>
+  createWallet: ({ filename, password, language }, { service, token }) =>
     service.makingInTurn(async () => {
       const paths = service.pathsOf(filename);
       const seedLanguage = checkLanguage(language);
@@ -188,13 +196,13 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
         createdAt,
       });
       return {};
-    }),
-  async openWallet({ filename, password }, { service }) {
-    await service.open(filename, password);
+    }, replacementCheck(token)),
+  async openWallet({ filename, password }, { service, token }) {
+    await service.open(filename, password, replacementCheck(token));
     return {};
   },
-  async closeWallet(_, { service }) {
-    await service.close();
+  async closeWallet(_, { service, token }) {
+    await service.close(replacementCheck(token));
     return {};
   },
   async listWallets({ after, limit }, { service, token }) {
@@ -210,19 +218,19 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
     return { wallets, more: names.length > limit };
   },
   changeWalletPassword: ({ old_password, new_password }, { service, opened }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       await changePassword(opened, { old: old_password, new: new_password }, service.openOptions);
       service.keepOpen();
       return {};
     }),
   setSubaddressLookahead: ({ password, major_idx, minor_idx }, { service, opened }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       const settings = () => settingsOf(demandLookahead(major_idx, minor_idx));
       await changeSettings(opened, { password, settings }, service.openOptions);
       await opened.wallet.setLookahead({ accounts: major_idx, addresses: minor_idx });
       return {};
     }),
-  generateFromKeys: (params, { service }) =>
+  generateFromKeys: (params, { service, token }) =>
     service.makingInTurn(async () => {
       directoryOf(service);
       checkMandatory(
@@ -250,8 +258,8 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       });
       const kind = spendSecret === undefined ? "Watch-only wallet" : "Wallet";
       return { address, info: `${kind} has been generated successfully.` };
-    }),
-  restoreDeterministicWallet: (params, { service }) =>
+    }, replacementCheck(token)),
+  restoreDeterministicWallet: (params, { service, token }) =>
     service.makingInTurn(async () => {
       directoryOf(service);
       checkMandatory(
@@ -274,5 +282,5 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
         seed: restored.words,
         was_deprecated: restored.isDeprecated,
       };
-    }),
+    }, replacementCheck(token)),
 });

@@ -149,7 +149,7 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
     return { multisig_info: firstMessage({ spendSecret: spendSecret!, viewSecret }) };
   },
   makeMultisig: ({ multisig_info, threshold, password }, { service, dialect, opened }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       refuseMultisigOrViewOnly(opened.wallet);
       const { spendSecret, viewSecret } = opened.wallet.keys;
       const secrets = { spendSecret: spendSecret!, viewSecret };
@@ -163,14 +163,14 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       return { address: service.opened!.wallet.addressOf(primary), multisig_info: message };
     }),
   finalizeMultisig: (params, { service, opened, dialect }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       const account = accountOf(opened.wallet);
       if (isReady(account, dialect)) throw finalized();
       const next = await nextRound({ service, opened, dialect }, account, params);
       return { address: next.wallet.addressOf(primary) };
     }),
   exchangeMultisigKeys: (params, { service, opened, dialect }) =>
-    service.inTurn(async () => {
+    service.inTurn(opened, async () => {
       const account = accountOf(opened.wallet);
       if (isConfirmed(account)) throw finalized();
       const next = await nextRound({ service, opened, dialect }, account, params);
