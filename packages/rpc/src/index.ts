@@ -77,7 +77,7 @@ export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export { Drawn, drawn } from "./schema/written.ts";
 export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
-export type { Answer } from "./server/answer.ts";
+export { type Answer, misdirected } from "./server/answer.ts";
 export { type Bearer, FORBIDDEN, type TokenAuth, wrongWallet } from "./server/bearer.ts";
 export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { type CallTally, createCallTally } from "./server/call-tally.ts";

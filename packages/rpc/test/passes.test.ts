@@ -13,7 +13,9 @@ test("a pass is good once, for its receiver, its request and its body", () => {
   const sender = new Passes(key);
   const receiver = new Passes(key);
   const pass = sender.write({ from: a, to: b }, passed, body);
-  assert.equal(receiver.check(pass, a, head), undefined, "it is for another process");
+  assert.equal(receiver.check(pass, a, head), "misdirected");
+  assert.equal(receiver.check(pass, undefined, head), "misdirected", "it has not joined");
+  assert.equal(receiver.check(pass.replace(`to=${b}`, `to=${a}`), a, head), undefined);
   for (const other of [
     { ...head, target: "/wallets/v/json_rpc" },
     { ...head, method: "GET" },
@@ -26,7 +28,7 @@ test("a pass is good once, for its receiver, its request and its body", () => {
   assert.equal(receiver.check(pass.replace(/body=./, "body=0"), b, head), undefined);
   assert.equal(new Passes(new Uint8Array(32).fill(2)).check(pass, b, head), undefined, "it has another key");
   const checked = receiver.check(pass, b, head);
-  assert.equal(checked?.mayAct, true);
+  assert.ok(checked !== "misdirected" && checked?.mayAct === true);
   assert.equal(checked.restricted, true);
   assert.ok(isBodyOf(checked, body) && !isBodyOf(checked, Buffer.from("{ }")));
   assert.equal(receiver.check(pass, b, head), undefined, "it was used");

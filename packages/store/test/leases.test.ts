@@ -30,6 +30,7 @@ describe("leases", { skip: postgresMissing() }, () => {
     const client = new pg.Client({ connectionString: address });
     await client.connect();
     return {
+      client,
       engine,
       fleet,
       leases,
@@ -85,6 +86,18 @@ describe("leases", { skip: postgresMissing() }, () => {
     await outlive(first);
     await assert.rejects(other.join("two", "network mainnet"), OtherSettings);
     await other.close();
+    await stop();
+  });
+
+  test("renewing waits for no other statement", async () => {
+    const { client, leases, stop } = await harness();
+    const process = await leases.join("one", "");
+    await client.query("BEGIN");
+    await client.query("LOCK TABLE anulo.leases");
+    const takes = Array.from({ length: 8 }, (_, i) => leases.take(process, `w${i}`));
+    await leases.renew(process);
+    await client.query("ROLLBACK");
+    assert.deepEqual(new Set(await Promise.all(takes)), new Set([process]));
     await stop();
   });
 

@@ -170,6 +170,10 @@ export class WalletService implements Common {
     });
   }
 
+  confirmHere(name: string): void {
+    this.#fleet?.confirmHere(name);
+  }
+
   /** A connection to the node the service was started with. */
   connect(): Daemon {
     return connectDaemon(this.options.daemon, { trusted: this.options.trustedDaemon ?? false });
@@ -237,11 +241,16 @@ export class WalletService implements Common {
 
   async #joinFleet(): Promise<void> {
     const wallets = this.#wallets;
-    await this.#fleet?.join(new URL(this.urls.at(-1)!).host, {
+    // Not its `host`, which leaves out port 80.
+    const { hostname, port } = new URL(this.urls.at(-1)!);
+    await this.#fleet?.join(`${hostname}:${port || 80}`, {
       open: async (name) => {
         const slot = new NamedSlot(this.#slots, name);
-        await slot.whenOpen();
-        slot.release();
+        try {
+          await slot.whenOpen();
+        } finally {
+          slot.release();
+        }
       },
       closeUnused: (most, closing) => wallets.closeUnused(most, closing),
       closeLost: () => wallets.closeLost(),

@@ -1,5 +1,6 @@
 /** Which process answers a call, over real connections between processes that are none. */
 import assert from "node:assert/strict";
+import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createRpcServer, type NamedRequest, Passes } from "@anulo/rpc";
@@ -34,6 +35,9 @@ async function peer(t: TestContext, fleet: Fleet, process: string, restricted = 
     },
     get isSure() {
       return state.isSure;
+    },
+    get address() {
+      return fleet.members.find((member) => member.process === process)?.address ?? "";
     },
     isHere: (name: string) => held.has(name) && state.isSure,
   };
@@ -186,6 +190,49 @@ test("who waits for a process that is stopped hears once the others have given i
     a.router.update();
   }, 300);
   assert.match(await answered, /-503/);
+});
+
+test("a wallet has one owner, with the ending of its keys file or without", async (t) => {
+  const { fleet, a, b } = await three(t);
+  fleet.owners.set("w", b.process);
+  b.held.add("w");
+  assert.equal(await ask(a, "w.keys"), "b w.keys");
+});
+
+test("a former membership at the address of a process that was started anew gets no calls", async (t) => {
+  const { fleet, a, b, c } = await three(t);
+  const former = idOf("f");
+  const { address } = fleet.members.find(({ process }) => process === a.process)!;
+  fleet.members = [{ process: former, address, owned: 0 }, ...fleet.members];
+  fleet.owners.set("w", former);
+  const answered = [ask(a, "w"), ask(b, "w")];
+  setTimeout(() => {
+    c.held.add("w");
+    fleet.owners.set("w", c.process);
+  }, 300);
+  assert.deepEqual(await Promise.all(answered), ["c w", "c w"]);
+});
+
+test("slow calls to a process keep no others from it", async (t) => {
+  const { fleet, a } = await three(t);
+  const waiting: ServerResponse[] = [];
+  const slow = createHttpServer((_, response) => {
+    waiting.push(response);
+    if (waiting.length < 200) return;
+    for (const each of waiting) each.setHeader("Content-Type", "text/plain").end("slow");
+  });
+  await new Promise<void>((resolve) => {
+    slow.listen(0, "127.0.0.1", resolve);
+  });
+  t.after(() => {
+    slow.close();
+    slow.closeAllConnections();
+  });
+  const address = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  fleet.members = [...fleet.members, { process: idOf("d"), address, owned: 0 }];
+  fleet.owners.set("w", idOf("d"));
+  const answers = await Promise.all(Array.from({ length: 200 }, () => ask(a, "w")));
+  assert.deepEqual(new Set(answers), new Set(["slow"]));
 });
 
 test("a request that was passed on is never passed on again", async (t) => {

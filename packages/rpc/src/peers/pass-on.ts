@@ -37,7 +37,6 @@ export type Forwarder = {
   close(): void;
 };
 
-const CONNECTIONS_PER_PROCESS = 128;
 /** Milliseconds; below the time after which a service closes idle connections. */
 const IDLE_MS = 30_000;
 const CONNECT_MS = 3000;
@@ -54,11 +53,10 @@ const types: readonly string[] = [
 const isStatus = (status: number): status is Answer["status"] => statuses.includes(status);
 const isType = (type: string): type is Answer["type"] => types.includes(type);
 
-/** Keeps connections open between requests. */
+/** Keeps connections open between requests: as many as there are at once, which the limits of the caller's port bound. */
 export function createForwarder(): Forwarder {
   const agent: Agent = new (nodeHttp().Agent)({
     keepAlive: true,
-    maxSockets: CONNECTIONS_PER_PROCESS,
     timeout: IDLE_MS,
   });
   return {
@@ -91,17 +89,18 @@ function send(agent: Agent, posting: Posting): Promise<IncomingMessage> {
     if (signals.some(({ aborted }) => aborted)) return void reject(new NotReached("not sent"));
     const sent = nodeHttp().request({ agent, host, port, method, path: target, headers });
     let isConnected = false;
-    const timer = setTimeout(() => {
-      if (!isConnected) sent.destroy(new Error(`not connected in ${CONNECT_MS} ms`));
-    }, CONNECT_MS);
+    let timer: NodeJS.Timeout | undefined;
     const end = () => void sent.destroy(new Error("nobody waits for it"));
     for (const signal of signals) signal.addEventListener("abort", end);
     sent.once("socket", (socket) => {
       const connected = () => {
         isConnected = true;
       };
-      if (socket.connecting) socket.once("connect", connected);
-      else connected();
+      if (!socket.connecting) return connected();
+      socket.once("connect", connected);
+      timer = setTimeout(() => {
+        if (!isConnected) sent.destroy(new Error(`not connected in ${CONNECT_MS} ms`));
+      }, CONNECT_MS);
     });
     sent.once("close", () => {
       clearTimeout(timer);

@@ -20,7 +20,7 @@ export type CheckedPass = Pick<Passed, "mayAct" | "restricted"> & { readonly bod
 
 const SCHEME = "Anulo";
 const PASS =
-  /^Anulo from=([0-9a-f]{32}), number=([1-9]\d{0,14}), act=([01]), restricted=([01]), body=([0-9a-f]{64}), mac=([0-9a-f]{64})$/;
+  /^Anulo from=([0-9a-f]{32}), to=([0-9a-f]{32}), number=([1-9]\d{0,14}), act=([01]), restricted=([01]), body=([0-9a-f]{64}), mac=([0-9a-f]{64})$/;
 
 /** Numbers of one sender that may come in another order than they were given. */
 const WINDOW = 4096;
@@ -64,17 +64,20 @@ export class Passes {
     const bodyHash = createHash("sha256").update(body).digest();
     const mac = this.#macOf({ from, to, number, bodyHash, ...passed }).toString("hex");
     const may = `act=${passed.mayAct ? 1 : 0}, restricted=${passed.restricted ? 1 : 0}`;
-    return `${SCHEME} from=${from}, number=${number}, ${may}, body=${bodyHash.toString("hex")}, mac=${mac}`;
+    return `${SCHEME} from=${from}, to=${to}, number=${number}, ${may}, body=${bodyHash.toString("hex")}, mac=${mac}`;
   }
 
-  /** Checks a header; undefined where it is not a pass for `to`, for just this request, or was used before. */
+  /**
+   * Checks a header; undefined where it is not a pass for just this request, or was used before, and `misdirected`
+   * where it is one for another process than `own`.
+   */
   check(
     authorization: string | undefined,
-    to: string,
+    own: string | undefined,
     head: Omit<Passed, "mayAct" | "restricted">,
-  ): CheckedPass | undefined {
-    const [, from, digits, act, limited, hash, mac] = PASS.exec(authorization ?? "") ?? [];
-    if (from === undefined || digits === undefined || hash === undefined || mac === undefined)
+  ): CheckedPass | "misdirected" | undefined {
+    const [, from, to, digits, act, limited, hash, mac] = PASS.exec(authorization ?? "") ?? [];
+    if (from === undefined || to === undefined || digits === undefined || hash === undefined || !mac)
       return undefined;
     const { method, target, idempotencyKey } = head;
     const number = Number(digits);
@@ -84,6 +87,7 @@ export class Passes {
     const stated = { from, to, number, bodyHash, mayAct, restricted, method, target, idempotencyKey };
     const expected = this.#macOf(stated);
     if (!timingSafeEqual(expected, Buffer.from(mac, "hex"))) return undefined;
+    if (to !== own) return "misdirected";
     return this.#numbersOf(from).use(number) ? { mayAct, restricted, bodyHash } : undefined;
   }
 

@@ -33,6 +33,8 @@ export const notAllowed: Answer = {
   body: "What changes something needs POST, or a login\n",
   headers: "Allow: POST\r\n",
 };
+/** To a process that has passed on what is not this one's to answer; nothing was done. */
+export const misdirected: Answer = { status: 409, type: "text/plain", body: "" };
 export const tooLarge: Answer = { status: 413, type: "text/plain", body: "" };
 export const failed: Answer = { status: 500, type: "text/plain", body: "" };
 export const overloaded: Answer = { status: 503, type: "text/plain", body: "" };

@@ -27,6 +27,9 @@ export type NamedRequest = {
 export interface Elsewhere {
   /** The response of the process that has the requested object; undefined if that is this process. */
   answer(request: NamedRequest): MaybePromise<Answer | undefined>;
-  /** The pass of a request on the port for other processes; undefined if none of them has sent it. */
-  passOf(head: RequestHead): CheckedPass | undefined;
+  /**
+   * The pass of a request on the port for other processes; undefined for what none of them has sent, `misdirected` for
+   * what was meant for another.
+   */
+  passOf(head: RequestHead): CheckedPass | "misdirected" | undefined;
 }

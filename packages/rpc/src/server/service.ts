@@ -9,7 +9,7 @@ import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
 import { type CheckedPass, isBodyOf } from "../peers/pass.ts";
 import type { ImplementedResource } from "../resource.ts";
-import { type Answer, failed, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
+import { type Answer, failed, misdirected, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
 import {
   type Bearer,
   bearerChallenge,
@@ -186,6 +186,7 @@ export function createHttpService(
       if (isForPeers) {
         const pass = service.elsewhere?.passOf(head);
         if (pass === undefined) return "cut";
+        if (pass === "misdirected") return httpAnswer(head, misdirected, origins);
         passes.set(head, pass);
         return undefined;
       }

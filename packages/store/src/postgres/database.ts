@@ -15,6 +15,8 @@ export interface DatabaseOptions {
   /** Milliseconds for a connection, and for a statement. */
   readonly connectMs?: number;
   readonly statementMs?: number;
+  /** Milliseconds that this process waits for an answer; a connection that gives none is replaced. */
+  readonly queryMs?: number;
   /** Milliseconds after which the server undoes a transaction without a statement. */
   readonly idleMs?: number;
 }
@@ -26,6 +28,7 @@ export interface DatabaseOptions {
 export function openDatabase(address: string, options: DatabaseOptions = {}): Database {
   const { maxConnections = MAX_CONNECTIONS, connectMs = CONNECT_TIMEOUT_MS } = options;
   const { statementMs = STATEMENT_TIMEOUT_MS, idleMs = STATEMENT_TIMEOUT_MS } = options;
+  const { queryMs = 2 * statementMs } = options;
   const database = new pg.Pool({
     connectionString: address,
     application_name: "anulo",
@@ -35,7 +38,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
     statement_timeout: statementMs,
     // A transaction of a process that has vanished must not lock its rows for long.
     idle_in_transaction_session_timeout: idleMs,
-    query_timeout: 2 * statementMs,
+    query_timeout: queryMs,
     options: "-c synchronous_commit=on",
   });
   // A connection that is lost while idle is replaced when it is needed; one in use causes the error of its statement.

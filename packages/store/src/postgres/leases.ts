@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Expelled, OtherSettings, StoreUnavailable } from "../errors.ts";
 import { type Columns, codeOf, type Database, isConnectionLost, openDatabase, query } from "./database.ts";
+import { OwnerLookup } from "./owner-lookup.ts";
 import { prepareFleetTables } from "./schema.ts";
 
 /** A process that serves wallets together with others. */
@@ -58,8 +59,11 @@ export interface LeaseOptions {
 }
 
 const PROCESS_BYTES = 16;
-/** Renewing must not wait for what reads or writes wallets. */
-const MAX_CONNECTIONS = 3;
+/** Taking leases must not wait for what reads or writes wallets. */
+const MAX_CONNECTIONS = 2;
+/** Renewing waits for nothing else at all; a connection that falls silent costs one renewal. */
+const RENEWAL_CONNECTIONS = 2;
+const RENEWAL_SHARE = 0.3;
 /** Foreign key violation: the process is not there. */
 const NO_SUCH_PROCESS = "23503";
 
@@ -92,16 +96,27 @@ export async function openWalletLeases(
     statementMs: patienceMs,
     idleMs: patienceMs,
   });
+  const renewalMs = Math.round(RENEWAL_SHARE * lifetimeMs);
+  const renewals = openDatabase(address, {
+    maxConnections: RENEWAL_CONNECTIONS,
+    connectMs: renewalMs,
+    statementMs: renewalMs,
+    queryMs: renewalMs,
+    idleMs: patienceMs,
+  });
+  const close = async () => {
+    await Promise.all([database.end(), renewals.end()]);
+  };
   await prepareFleetTables(database).catch(async (error: unknown) => {
-    await database.end();
+    await close();
     throw error;
   });
   const expiry = `clock_timestamp() + ${Math.round(lifetimeMs)} * interval '1 millisecond'`;
-  const ownerOf = async (name: string): Promise<string | undefined> => {
-    const text = "SELECT process FROM anulo.leases WHERE fleet = $1 AND name = $2";
-    const [row] = await run<[Buffer | null]>(database, text, [fleet, name]);
-    return row?.[0] ? nameOf(row[0]) : undefined;
-  };
+  const { ownerOf } = new OwnerLookup(async (names) => {
+    const text = "SELECT name, process FROM anulo.leases WHERE fleet = $1 AND name = ANY($2)";
+    const rows = await run<[string, Buffer | null]>(database, text, [fleet, names]);
+    return new Map(rows.flatMap(([name, process]) => (process === null ? [] : [[name, nameOf(process)]])));
+  });
   return {
     ownerOf,
     async join(where, settings) {
@@ -125,15 +140,15 @@ export async function openWalletLeases(
     },
     async renew(process) {
       const text = `UPDATE anulo.processes SET expires = ${expiry} WHERE process = $1 RETURNING 1`;
-      if ((await run(database, text, [bytesOf(process)])).length === 0)
+      if ((await run(renewals, text, [bytesOf(process)])).length === 0)
         throw new Expelled("the membership has ended");
     },
     async state() {
       const text = `SELECT process, address, (SELECT count(*) FROM anulo.leases WHERE process = member.process)
         FROM anulo.processes AS member WHERE fleet = $1 ORDER BY process`;
       const free = "SELECT count(*) FROM anulo.leases WHERE fleet = $1 AND process IS NULL";
-      const members = await run<[Buffer, string, string]>(database, text, [fleet]);
-      const [count] = await run<[string]>(database, free, [fleet]);
+      const members = await run<[Buffer, string, string]>(renewals, text, [fleet]);
+      const [count] = await run<[string]>(renewals, free, [fleet]);
       return {
         members: members.map(([process, where, owned]) => ({
           process: nameOf(process),
@@ -146,7 +161,7 @@ export async function openWalletLeases(
     async expel() {
       const text =
         "DELETE FROM anulo.processes WHERE fleet = $1 AND expires <= clock_timestamp() RETURNING 1";
-      return (await run(database, text, [fleet])).length;
+      return (await run(renewals, text, [fleet])).length;
     },
     async take(process, name) {
       const text = `INSERT INTO anulo.leases AS lease VALUES ($1, $2, $3) ON CONFLICT (fleet, name)
@@ -177,6 +192,6 @@ export async function openWalletLeases(
     async leave(process) {
       await run(database, "DELETE FROM anulo.processes WHERE process = $1", [bytesOf(process)]);
     },
-    close: () => database.end(),
+    close,
   };
 }

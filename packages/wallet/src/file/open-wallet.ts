@@ -268,15 +268,15 @@ async function closeWallet(
   { unlock }: Opening,
   options: OpenOptions,
 ): Promise<void> {
-  await wallet.settle();
-  await leaveBackground(wallet, background, options);
-  await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
-    const reason = error.message;
-    options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
-      reason,
-    });
-  });
   try {
+    await wallet.settle();
+    await leaveBackground(wallet, background, options);
+    await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
+      const reason = error.message;
+      options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
+        reason,
+      });
+    });
     await cache?.close();
     await wallet.close();
   } finally {

@@ -57,6 +57,7 @@ export class Fleet {
   #beating: Promise<void> | undefined;
   readonly #stopped = new AbortController();
   readonly #opening = new Set<string>();
+  #isBalancing = false;
   /** The locks of the wallets' files: here a lease takes their place. */
   readonly shared: SharedWallets = {
     locks: {
@@ -97,6 +98,15 @@ export class Fleet {
     if (this.#membership.process === undefined)
       throw new WalletRefusal("UNKNOWN_ERROR", "The fleet can't be joined: the database does not answer");
     this.#beating = this.#keepBeating();
+  }
+
+  /** Throws `WalletRefusal` unless this process certainly has the wallet. */
+  confirmHere(name: string): void {
+    if (!this.#membership?.isHere(name))
+      throw new WalletRefusal(
+        "UNOWNED",
+        "Another process of the fleet may have the wallet by now: ask again",
+      );
   }
 
   /** From here on, closed wallets go to the other processes. */
@@ -150,7 +160,7 @@ export class Fleet {
     await this.#adopt(membership).catch((error) =>
       this.#parts.log.warn("no wallet can be taken over", { error }),
     );
-    if (beat % BEATS_PER_BALANCE === 0) await this.#balance(membership);
+    if (beat % BEATS_PER_BALANCE === 0) void this.#balance(membership);
   }
 
   /** The number of wallets per process if those open and those to be opened were shared equally. */
@@ -200,12 +210,21 @@ export class Fleet {
     }
   }
 
-  /** Hands idle wallets over to processes that have fewer. */
+  /** Hands idle wallets over to processes that have fewer; never rejects, and no heartbeat waits for the files. */
   async #balance(membership: Membership): Promise<void> {
     const share = this.#shareOf(membership);
     const above = membership.owned - share - Math.max(SLACK_WALLETS, Math.floor(SLACK_SHARE * share));
-    if (above <= 0 || membership.members.length < 2) return;
-    await this.#host?.closeUnused(Math.min(above, MOST_HANDED_OVER), (name) => membership.handOverNext(name));
+    if (above <= 0 || membership.members.length < 2 || this.#isBalancing) return;
+    this.#isBalancing = true;
+    try {
+      await this.#host?.closeUnused(Math.min(above, MOST_HANDED_OVER), (name) =>
+        membership.handOverNext(name),
+      );
+    } catch (error) {
+      this.#parts.log.warn("no wallet can be handed over", { error });
+    } finally {
+      this.#isBalancing = false;
+    }
   }
 
   async #closeLost(): Promise<void> {

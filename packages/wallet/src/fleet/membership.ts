@@ -53,6 +53,11 @@ export class Membership {
     return this.#process;
   }
 
+  /** Where the other processes reach this one. */
+  get address(): string {
+    return this.#options.address;
+  }
+
   /** The members at the last query. */
   get members(): readonly FleetMember[] {
     return this.#members;

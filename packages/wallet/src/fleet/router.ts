@@ -8,6 +8,7 @@ import {
   type Elsewhere,
   formatJson,
   type Json,
+  misdirected,
   type NamedRequest,
   NoAnswer,
   NotReached,
@@ -15,6 +16,7 @@ import {
   parseJson,
 } from "@anulo/rpc";
 import { type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import { walletNameOf } from "../file/wallet-files.ts";
 import { refusalCodes } from "../refusal.ts";
 import type { Membership } from "./membership.ts";
 
@@ -29,7 +31,7 @@ const MOST_READ = 64 * 1024;
 type Head = Parameters<Elsewhere["passOf"]>[0];
 
 /** The properties of the membership that routing needs. */
-type Known = Pick<Membership, "process" | "members" | "isSure" | "isHere">;
+type Known = Pick<Membership, "process" | "address" | "members" | "isSure" | "isHere">;
 
 export type RouterOptions = {
   /** Undefined until this process has joined. */
@@ -55,13 +57,15 @@ export class Router implements Elsewhere {
     this.#options = options;
   }
 
-  passOf(head: Head): CheckedPass | undefined {
+  passOf(head: Head): CheckedPass | "misdirected" | undefined {
     const process = this.#options.membership()?.process;
-    return process === undefined ? undefined : this.#options.passes.check(head.authorization, process, head);
+    return this.#options.passes.check(head.authorization, process, head);
   }
 
-  answer(request: NamedRequest): Answer | undefined | Promise<Answer | undefined> {
-    return this.#options.membership()?.isHere(request.name) ? undefined : this.#route(request);
+  answer(asked: NamedRequest): Answer | undefined | Promise<Answer | undefined> {
+    // With the ending of its keys file it is the same wallet, and has the same lease.
+    const name = walletNameOf(asked.name);
+    return this.#options.membership()?.isHere(name) ? undefined : this.#route({ ...asked, name });
   }
 
   /** To be called after each query of the members. */
@@ -100,7 +104,7 @@ export class Router implements Elsewhere {
     const membership = this.#options.membership();
     if (!membership?.isSure) return undefined;
     if (membership.isHere(name)) return "here";
-    const memberOf = (process: string) => membership.members.find((member) => member.process === process);
+    const memberOf = (process: string) => othersOf(membership).find((member) => member.process === process);
     const known = memberOf(this.#owners.get(name) ?? "");
     if (known !== undefined && !isPassedOn) return known;
     const owner = await leases.ownerOf(name).catch((error) => {
@@ -124,7 +128,7 @@ export class Router implements Elsewhere {
     const loadOf = ({ process, owned }: FleetMember) => owned + (this.#given.get(process) ?? 0);
     const own = membership.members.find(({ process }) => process === membership.process);
     let least = own;
-    for (const member of membership.members)
+    for (const member of othersOf(membership))
       if (least === undefined || loadOf(member) < loadOf(least)) least = member;
     if (least === undefined) return "here";
     this.#given.set(least.process, (this.#given.get(least.process) ?? 0) + 1);
@@ -169,8 +173,10 @@ export class Router implements Elsewhere {
   }
 }
 
-/** The response to a process that has passed on a call whose wallet is elsewhere. */
-const misdirected: Answer = { status: 409, type: "text/plain", body: "" };
+/** The other members; a former membership of this process, which nobody has ended yet, has its address and no wallets. */
+function othersOf({ members, process, address }: Known): FleetMember[] {
+  return members.filter((member) => member.process !== process && member.address !== address);
+}
 
 const UNOWNED = "No process of the fleet has the wallet now, and nothing was done: ask again";
 const LOST =

@@ -16,6 +16,8 @@ export interface Common {
   readonly serviceEvents: ServiceEvents | string;
   /** The tokens of the service; undefined if it accepts none. */
   readonly access: Access | undefined;
+  /** Throws `WalletRefusal` if another process of a fleet may have the wallet of this name by now. */
+  confirmHere(name: string): void;
   /** Options for a wallet that is opened now: each has a connection of its own. */
   readonly openOptions: OpenOptions;
   /** Creates a connection to the node of the service's options. */

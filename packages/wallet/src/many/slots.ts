@@ -86,6 +86,9 @@ abstract class Slot {
   get access(): Common["access"] {
     return this.#parts.common.access;
   }
+  confirmHere(name: string): void {
+    this.#parts.common.confirmHere(name);
+  }
   connect(): ReturnType<Common["connect"]> {
     return this.#parts.common.connect();
   }
@@ -117,8 +120,11 @@ export class UnnamedSlot extends Slot implements WalletSlot {
   #entry: WalletEntry | undefined;
   #period = this.usualPeriod;
 
+  /** Throws `WalletRefusal` if another process may have it by now. */
   get opened(): OpenWallet | undefined {
-    return this.#entry?.opened;
+    const { opened, paths } = this.#entry ?? {};
+    if (opened !== undefined && paths !== undefined) this.confirmHere(walletNameOf(paths.base));
+    return opened;
   }
 
   get openName(): string | undefined {
@@ -178,7 +184,8 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     if (keys === undefined) return;
     // Its files can be open only once.
     if (entry.opened !== undefined) await wallets.put(entry, undefined);
-    else if (this.opened !== undefined && holdsFiles(this.opened, entry.paths)) await this.#leave();
+    else if (this.#entry?.opened !== undefined && holdsFiles(this.#entry.opened, entry.paths))
+      await this.#leave();
     await wallets.openUnlocked(entry, keys);
   }
 

@@ -1,0 +1,21 @@
+/** The wallet of the unnamed path in a fleet: what another process may have by now is not read. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WalletRefusal } from "../src/refusal.ts";
+import { startTestService } from "./service.ts";
+
+test("a wallet that another process may have is not read on the unnamed path", async (t) => {
+  const { service, call } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  const balance = () => call.getBalance({});
+  await balance();
+  let asked = "";
+  service.confirmHere = (name) => {
+    asked = name;
+    throw new WalletRefusal("UNOWNED", "elsewhere");
+  };
+  await assert.rejects(balance(), { code: -503 });
+  assert.equal(asked, "w");
+  service.confirmHere = () => undefined;
+  await balance();
+});
