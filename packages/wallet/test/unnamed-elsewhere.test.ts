@@ -1,4 +1,4 @@
-/** The wallet of the unnamed path in a fleet: what another process may have by now is not read. */
+/** The wallet of the unnamed path in a fleet: what another process may have by now is not read, nor sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WalletRefusal } from "../src/refusal.ts";
@@ -18,4 +18,23 @@ test("a wallet that another process may have is not read on the unnamed path", a
   assert.equal(asked, "w");
   service.confirmHere = () => undefined;
   await balance();
+});
+
+test("a wallet that is lost asks its node nothing more, whatever is under way for it", async (t) => {
+  const { service, call } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  const { daemon } = service.opened!.wallet;
+  const close = t.mock.method(daemon, "close");
+  let end = () => {};
+  const underWay = service.unnamed.inTurn(
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+  );
+  const closed = service.unnamed.wallets.closeLost();
+  assert.equal(close.mock.callCount(), 1);
+  end();
+  await Promise.all([underWay, closed]);
+  assert.equal(service.opened, undefined);
 });

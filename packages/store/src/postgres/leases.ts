@@ -62,8 +62,8 @@ const PROCESS_BYTES = 16;
 /** Taking leases must not wait for what reads or writes wallets. */
 const MAX_CONNECTIONS = 2;
 /** Renewing waits for nothing else at all; a connection that falls silent costs one renewal. */
-const RENEWAL_CONNECTIONS = 2;
-const RENEWAL_SHARE = 0.3;
+const MEMBER_CONNECTIONS = 2;
+const ANSWER_SHARE = 0.3;
 /** Foreign key violation: the process is not there. */
 const NO_SUCH_PROCESS = "23503";
 
@@ -96,16 +96,16 @@ export async function openWalletLeases(
     statementMs: patienceMs,
     idleMs: patienceMs,
   });
-  const renewalMs = Math.round(RENEWAL_SHARE * lifetimeMs);
-  const renewals = openDatabase(address, {
-    maxConnections: RENEWAL_CONNECTIONS,
-    connectMs: renewalMs,
-    statementMs: renewalMs,
-    queryMs: renewalMs,
+  const answerMs = Math.round(ANSWER_SHARE * lifetimeMs);
+  const quick = openDatabase(address, {
+    maxConnections: MEMBER_CONNECTIONS,
+    connectMs: answerMs,
+    statementMs: answerMs,
+    queryMs: answerMs,
     idleMs: patienceMs,
   });
   const close = async () => {
-    await Promise.all([database.end(), renewals.end()]);
+    await Promise.all([database.end(), quick.end()]);
   };
   await prepareFleetTables(database).catch(async (error: unknown) => {
     await close();
@@ -140,15 +140,15 @@ export async function openWalletLeases(
     },
     async renew(process) {
       const text = `UPDATE anulo.processes SET expires = ${expiry} WHERE process = $1 RETURNING 1`;
-      if ((await run(renewals, text, [bytesOf(process)])).length === 0)
+      if ((await run(quick, text, [bytesOf(process)])).length === 0)
         throw new Expelled("the membership has ended");
     },
     async state() {
       const text = `SELECT process, address, (SELECT count(*) FROM anulo.leases WHERE process = member.process)
         FROM anulo.processes AS member WHERE fleet = $1 ORDER BY process`;
       const free = "SELECT count(*) FROM anulo.leases WHERE fleet = $1 AND process IS NULL";
-      const members = await run<[Buffer, string, string]>(renewals, text, [fleet]);
-      const [count] = await run<[string]>(renewals, free, [fleet]);
+      const members = await run<[Buffer, string, string]>(quick, text, [fleet]);
+      const [count] = await run<[string]>(quick, free, [fleet]);
       return {
         members: members.map(([process, where, owned]) => ({
           process: nameOf(process),
@@ -161,7 +161,7 @@ export async function openWalletLeases(
     async expel() {
       const text =
         "DELETE FROM anulo.processes WHERE fleet = $1 AND expires <= clock_timestamp() RETURNING 1";
-      return (await run(renewals, text, [fleet])).length;
+      return (await run(quick, text, [fleet])).length;
     },
     async take(process, name) {
       const text = `INSERT INTO anulo.leases AS lease VALUES ($1, $2, $3) ON CONFLICT (fleet, name)

@@ -57,7 +57,7 @@ export class Fleet {
   #beating: Promise<void> | undefined;
   readonly #stopped = new AbortController();
   readonly #opening = new Set<string>();
-  #isBalancing = false;
+  #handsOver = false;
   /** The locks of the wallets' files: here a lease takes their place. */
   readonly shared: SharedWallets = {
     locks: {
@@ -214,8 +214,8 @@ export class Fleet {
   async #balance(membership: Membership): Promise<void> {
     const share = this.#shareOf(membership);
     const above = membership.owned - share - Math.max(SLACK_WALLETS, Math.floor(SLACK_SHARE * share));
-    if (above <= 0 || membership.members.length < 2 || this.#isBalancing) return;
-    this.#isBalancing = true;
+    if (above <= 0 || membership.members.length < 2 || this.#handsOver) return;
+    this.#handsOver = true;
     try {
       await this.#host?.closeUnused(Math.min(above, MOST_HANDED_OVER), (name) =>
         membership.handOverNext(name),
@@ -223,7 +223,7 @@ export class Fleet {
     } catch (error) {
       this.#parts.log.warn("no wallet can be handed over", { error });
     } finally {
-      this.#isBalancing = false;
+      this.#handsOver = false;
     }
   }
 

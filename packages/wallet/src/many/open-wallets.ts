@@ -189,6 +189,11 @@ export class OpenWallets {
   /** Closes all wallets with files, since another service may have them by now; callers have to open them again. */
   async closeLost(): Promise<void> {
     const lost = [...this.#entries].filter(({ paths }) => paths !== undefined);
+    // What is under way for them neither waits for the node any more nor sends it anything.
+    for (const { opened } of lost) {
+      opened?.wallet.endScans();
+      opened?.wallet.daemon.close();
+    }
     await Promise.all(
       lost.map((entry) =>
         this.inTurn(entry, async () => {

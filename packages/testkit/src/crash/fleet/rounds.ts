@@ -41,9 +41,16 @@ const WATCHED_AT_ONCE = 16;
 const AWAKE_MS = 3000;
 const BLOCKS_TO_SPEND_CHANGE = 10;
 
-/** Rows that were written by an owner who is none any more: none may be added or changed later. */
-const OLD_ROWS = `SELECT md5(rows.wallet || rows.key || rows.value) FROM anulo.rows JOIN anulo.owners USING (wallet)
-  WHERE substring(value FROM 1 FOR 6) < substring(int8send(owners.epoch) FROM 3 FOR 6)`;
+const OWNERS = `SELECT format('(decode(''%s'', ''hex''), %s::bigint)', encode(wallet, 'hex'), epoch) FROM anulo.owners`;
+
+/**
+ * Rows that were written by an owner who was none any more when `owners` were asked for: none may be added or changed
+ * later. A wallet may have moved on since, which makes the rows of then no older.
+ */
+const oldRows = (owners: readonly string[]) =>
+  `SELECT md5(rows.wallet || rows.key || rows.value) FROM anulo.rows
+    JOIN (VALUES ${owners.join()}) AS owner (wallet, epoch) USING (wallet)
+    WHERE substring(value FROM 1 FOR 6) < substring(int8send(owner.epoch) FROM 3 FOR 6)`;
 
 type Payment = { readonly address: string; readonly answer: ExactObject; readonly attempts: number };
 
@@ -140,10 +147,11 @@ class Rounds {
   async #wake(victim: Member, begin: number): Promise<void> {
     const { postgres } = this.#world;
     await delay(Math.max(0, this.#options.pauseMs - (performance.now() - begin)));
-    const old = new Set(postgres.query(OLD_ROWS));
+    const select = oldRows(postgres.query(OWNERS));
+    const old = new Set(postgres.query(select));
     victim.goOn();
     await delay(AWAKE_MS);
-    const later = postgres.query(OLD_ROWS).filter((row) => !old.has(row));
+    const later = postgres.query(select).filter((row) => !old.has(row));
     demand(later.length === 0, `${later.length} rows of a former owner came after it was none`);
     demand(
       victim.said.includes("lost its wallets"),
