@@ -27,6 +27,7 @@ test("a wallet that is lost asks its node nothing more, whatever is under way fo
   const close = t.mock.method(daemon, "close");
   let end = () => {};
   const underWay = service.unnamed.inTurn(
+    service.opened!,
     () =>
       new Promise<void>((resolve) => {
         end = resolve;
