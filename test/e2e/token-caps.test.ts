@@ -127,12 +127,14 @@ test("a payment repeated with its key is counted once, also after a restart", as
   await assert.rejects(ask(token, "transfer", pay(coin)), overCap);
 });
 
-test("what is signed to be sent later is counted when it is signed, and only that may be sent", async () => {
+test("nothing is signed to be sent later, and only what was counted may be sent again", async () => {
   const { token, id } = await make({ cap_hour: (3n * coin) / 2n });
   const later = { do_not_relay: true, get_tx_metadata: true };
-  const made = await ask(token, "transfer", pay(coin, later));
+  const notSent = { code: -403, message: /have anything signed that is not sent/ };
+  await assert.rejects(ask(token, "transfer", pay(coin, { ...later, get_tx_hex: true })), notSent);
+  assert.equal(await spentBy(id), 0n);
+  const made = await ask(token, "transfer", pay(coin, { get_tx_metadata: true }));
   assert.equal(await spentBy(id), outlayOf(made));
-  await assert.rejects(ask(token, "transfer", pay(coin, later)), overCap);
   const elsewhere = await ask(admin, "transfer", pay(coin, later));
   const notCounted = { code: -403, message: /send what was not counted for it/ };
   await assert.rejects(ask(token, "relay_tx", { hex: elsewhere.tx_metadata }), notCounted);
@@ -140,6 +142,22 @@ test("what is signed to be sent later is counted when it is signed, and only tha
   await assert.rejects(ask(other.token, "relay_tx", { hex: made.tx_metadata }), notCounted);
   assert.equal((await ask(token, "relay_tx", { hex: made.tx_metadata })).tx_hash, made.tx_hash);
   assert.equal(await spentBy(id), outlayOf(made));
+});
+
+test("key images are shown to tokens that may spend or have secrets, and to no other", async () => {
+  const params = { transfer_type: "all" };
+  const imagesFor = async (scopes: readonly string[]): Promise<unknown[]> => {
+    const { token } = await ask(admin, "create_token", { name: "looks", scopes, wallets: ["alice"] });
+    const { transfers } = await ask(String(token), "incoming_transfers", params);
+    return (transfers as Told[]).map(({ key_image }) => key_image);
+  };
+  const [known, hidden] = [await imagesFor(["read", "secrets"]), await imagesFor(["read", "receive"])];
+  assert.ok(known.length > 0 && known.every((image) => image !== ""));
+  assert.deepEqual(
+    hidden,
+    known.map(() => ""),
+  );
+  assert.deepEqual(await imagesFor(["read", "spend"]), known);
 });
 
 test("what can't be counted is refused for a token with a cap", async () => {

@@ -78,7 +78,7 @@ export { switched, wireForm } from "./schema/switched.ts";
 export { Drawn, drawn } from "./schema/written.ts";
 export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
 export { type Answer, misdirected } from "./server/answer.ts";
-export { type Bearer, FORBIDDEN, type TokenAuth, wrongWallet } from "./server/bearer.ts";
+export { type Bearer, FORBIDDEN, scopeRefusal, type TokenAuth, wrongWallet } from "./server/bearer.ts";
 export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { type CallTally, createCallTally } from "./server/call-tally.ts";
 export type { Elsewhere, NamedRequest } from "./server/elsewhere.ts";

@@ -63,7 +63,7 @@ async function openParts({
     if (typeof events === "string") logger.warn("events are not kept", { reason: events });
     const kept = typeof events === "object" ? events.log : undefined;
     const { clock = systemSeconds, random = randomBytes } = runtime ?? {};
-    const access = tokens && (await openAccess(tokens, { clock, random, events: kept, log: logger }));
+    const access = tokens && (await openAccess(tokens, { clock, random, events: kept, log }));
     return { store, events, access };
   } catch (error) {
     if (typeof events === "object") await events.close();

@@ -12,7 +12,7 @@ import {
 } from "@anulo/rpc";
 import type { Access } from "./access/access.ts";
 import { checkReach } from "./access/check-reach.ts";
-import type { LiveToken } from "./access/token-book.ts";
+import { LiveToken } from "./access/token-book.ts";
 import { connectDaemon, type Daemon } from "./daemon.ts";
 import { closeLedgerStore } from "./file/ledger-store.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
@@ -213,7 +213,7 @@ export class WalletService implements Common {
       ...(tls !== undefined && { tls }),
       prefix: NAMED_WALLETS,
       context: ({ name, bearer, restricted: isCallerRestricted }) => {
-        const token = bearer && this.access?.tokens.of(bearer.id);
+        const token = tokenOf(bearer);
         const context = contextOf(this.#slotOf(name), {
           dialect,
           restricted: restricted || isCallerRestricted,
@@ -310,6 +310,12 @@ const isMetBy: {
   spendKey: ({ wallet }) => !wallet.isBackgroundSyncing,
   enabledMultisig: ({ wallet }) => wallet.multisig === undefined || wallet.preferences.allowsMultisig,
 };
+
+/** The token of a caller. Throws for a caller that is known by anything else: it must not be taken for the owner. */
+function tokenOf(bearer: RequestInfo["bearer"]): LiveToken | undefined {
+  if (bearer === undefined || bearer instanceof LiveToken) return bearer;
+  throw new TypeError("a bearer is known by a token of this service");
+}
 
 function contextOf(
   service: WalletSlot,

@@ -67,3 +67,21 @@ export async function startWithTokens(t: TestContext, options: Partial<WalletSer
   };
   return { service, url: service.url, folder, first, admin, make };
 }
+
+export const wrongWallet = { code: -403, message: "Forbidden: this token is not for this wallet" };
+export const refusalOf = async (asked: Promise<unknown>) =>
+  await asked.then(
+    () => undefined,
+    ({ code, message, status }: { code: number; message: string; status: number }) => ({
+      code,
+      message,
+      status,
+    }),
+  );
+
+/** In a folder of its own, which goes once the service has stopped. */
+export function eventLogOf(): { readonly folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-access-events-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return { folder };
+}

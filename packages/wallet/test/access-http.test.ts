@@ -1,25 +1,21 @@
 /** What callers with tokens may do over HTTP, and what they try. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { walletMethods } from "@anulo/rpc";
 import { createWalletService } from "../src/create-service.ts";
-import { type Asker, askerOf, everyScope, startWithTokens } from "./access-fixture.ts";
-
-const wrongWallet = { code: -403, message: "Forbidden: this token is not for this wallet" };
-const refusalOf = async (asked: Promise<unknown>) =>
-  await asked.then(
-    () => undefined,
-    ({ code, message, status }: { code: number; message: string; status: number }) => ({
-      code,
-      message,
-      status,
-    }),
-  );
+import {
+  type Asker,
+  askerOf,
+  eventLogOf,
+  everyScope,
+  refusalOf,
+  startWithTokens,
+  wrongWallet,
+} from "./access-fixture.ts";
 
 test("every call is refused by a token without its scope, and by none for it that has it alone", async (t) => {
   const { make } = await startWithTokens(t);
@@ -143,13 +139,6 @@ test("on the path without a name a token reaches its own wallet alone, and nothi
 /** What lets a call come as far as its wallet. */
 function paramsOf(method: string): object {
   return method === "make_uri" ? { address: "x" } : {};
-}
-
-/** In a folder of its own, which goes once the service has stopped. */
-function eventLogOf(): { readonly folder: string } {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-access-events-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return { folder };
 }
 
 test("events are told of a token's wallets alone, those of the service to who administers all", async (t) => {

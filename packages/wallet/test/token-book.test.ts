@@ -144,6 +144,7 @@ test("patterns name wallets by the file they open, in time of their length", asy
     book.check((await book.create(order({ wallets }), undefined)).text)!;
   const a = await tokenFor("a");
   for (const name of ["a", "a.keys"]) assert.ok(a.mayUse(name), name);
+  assert.deepEqual([a.covers("a"), a.covers("a.keys")], [true, false], "a wallet's own name has no ending");
   for (const name of ["", "b", "A", "aa", "a.keys.keys", "a.background", "*", "b/../a/x"])
     assert.ok(!a.mayUse(name), name);
   const endings = await tokenFor("*.keys");
@@ -159,4 +160,38 @@ test("patterns name wallets by the file they open, in time of their length", asy
   );
   const hard = await tokenFor(...Array<string>(32).fill("*a".repeat(127)));
   assert.ok(!hard.mayUse(`${"a".repeat(200)}b`), "what takes exponential time would not come to an end");
+});
+
+test("tokens that have ended leave room: the one that ended first is forgotten, and no valid one", async () => {
+  const { book, clock } = start();
+  const [early, late] = [
+    await book.create(order(), undefined),
+    await book.create(order({ validSeconds: 100 }), undefined),
+  ];
+  const live = await book.create(order(), undefined);
+  clock.now += 1;
+  await book.revoke(early.id, undefined);
+  clock.now += 100;
+  while (book.list().length < 1000) await book.create(order(), undefined);
+  await book.create(order(), undefined);
+  const isKept = (id: string) => book.of(id) !== undefined;
+  assert.deepEqual(
+    [early, late, live].map(({ id }) => isKept(id)),
+    [false, true, true],
+  );
+  await book.create(order(), undefined);
+  assert.deepEqual(
+    [late, live].map(({ id }) => isKept(id)),
+    [false, true],
+  );
+  await assert.rejects(book.create(order(), undefined), /there are 1000 tokens/);
+});
+
+test("a token that is revoked while it waits for its turn makes none", async () => {
+  const { book } = start();
+  const { id, text } = await book.create(order({ scopes: ["admin"] }), undefined);
+  const by = book.check(text)!;
+  const ending = book.revoke(id, undefined);
+  await assert.rejects(book.create(order({ scopes: ["admin"] }), by), /this token has ended/);
+  await ending;
 });

@@ -1,12 +1,13 @@
 /** Access to a service by tokens: what each token may do, and what was done with it. */
 import type { EventLog } from "@anulo/events";
 import type { Logger } from "@anulo/rpc";
-import { type AccessFolder, openAccessFolder, writeTokenFile } from "../file/access-folder.ts";
+import { type AccessFolder, openAccessFolder, TokenFile } from "../file/access-folder.ts";
 import type { Allowance } from "../intents/allowance.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
 import { AuditLog } from "./audit-log.ts";
 import { capped, SpendingBook } from "./spending-book.ts";
+import { readToken } from "./token.ts";
 import { type LiveToken, TokenBook } from "./token-book.ts";
 
 export type AccessOptions = {
@@ -20,6 +21,7 @@ export type AccessOptions = {
 
 type Parts = Pick<Runtime, "clock" | "random"> & {
   readonly events: EventLog | undefined;
+  /** Must write events of severity INFO by default: this is the category `global`. */
   readonly log: Logger;
 };
 
@@ -30,7 +32,10 @@ export async function openAccess(options: AccessOptions, parts: Parts): Promise<
   const folder = await openAccessFolder(options.folder);
   try {
     const access = new Access(folder, parts);
-    if (access.tokens.isEmpty) await makeFirst(access, options);
+    const { firstTokenFile } = options;
+    const file = firstTokenFile === undefined ? undefined : new TokenFile(firstTokenFile);
+    if (access.tokens.isEmpty) await makeFirst(access, file, options);
+    else await finishFirst(access, file);
     return access;
   } catch (error) {
     await folder.close();
@@ -40,8 +45,18 @@ export async function openAccess(options: AccessOptions, parts: Parts): Promise<
   }
 }
 
-async function makeFirst({ tokens }: Access, { firstTokenFile, isOnlyWay }: AccessOptions): Promise<void> {
-  if (firstTokenFile === undefined) {
+/** Publishes the first token if the service was killed after storing it and before its file had its name. */
+async function finishFirst({ tokens }: Access, file: TokenFile | undefined): Promise<void> {
+  const id = readToken((await file?.readPrepared()) ?? "")?.id;
+  if (id !== undefined && tokens.of(id) !== undefined) await file!.publish();
+}
+
+async function makeFirst(
+  { tokens }: Access,
+  file: TokenFile | undefined,
+  { isOnlyWay }: AccessOptions,
+): Promise<void> {
+  if (file === undefined) {
     if (isOnlyWay) throw refuse("There is no login and no token: --first-token-file FILE makes one");
     return;
   }
@@ -55,8 +70,9 @@ async function makeFirst({ tokens }: Access, { firstTokenFile, isOnlyWay }: Acce
       capDay: undefined,
     },
     undefined,
-    (text) => writeTokenFile(firstTokenFile, text),
+    (text) => file.prepare(text),
   );
+  await file.publish();
 }
 
 export class Access {

@@ -17,7 +17,10 @@ type Made = {
   readonly params: unknown;
 };
 
-/** Throws `RpcError`, which does not reveal whether a wallet outside the token's reach exists. */
+/**
+ * Throws `RpcError`, which does not reveal whether a wallet outside the token's reach exists. This also refuses a token
+ * that became invalid after its request came in, for example during a batch.
+ */
 export function checkReach({ call, params }: Made, place: Place, token: LiveToken): void {
   const refusal = refusalOf({ call, params }, place, token);
   if (refusal === undefined) return;
@@ -26,8 +29,11 @@ export function checkReach({ call, params }: Made, place: Place, token: LiveToke
 }
 
 function refusalOf({ call, params }: Made, place: Place, token: LiveToken): RpcError | undefined {
+  if (!token.isValid) return new RpcError(FORBIDDEN, "Forbidden: this token has ended");
   if (call.isUncounted === true && token.isCapped)
     return capped("sign or send what can't be counted: it has a cap");
+  if (token.isCapped && (params as { readonly do_not_relay?: unknown } | undefined)?.do_not_relay === true)
+    return capped("have anything signed that is not sent: it has a cap");
   switch (call.reach) {
     case "nothing":
       return undefined;
@@ -48,8 +54,8 @@ function refusalOf({ call, params }: Made, place: Place, token: LiveToken): RpcE
 
 /** A wallet's path is about that wallet, whether it is open or not. */
 function mayUseOpen({ name, openName }: Place, token: LiveToken): boolean {
-  const about = name ?? openName;
-  return about === undefined || token.mayUse(about);
+  if (name !== undefined) return token.mayUse(name);
+  return openName === undefined || token.covers(openName);
 }
 
 function mayUseFile(filename: string, { name }: Place, token: LiveToken): boolean {

@@ -87,10 +87,14 @@ export class LiveToken implements Bearer {
     return scope === "any" || (scope !== undefined && this.record.scopes.includes(scope));
   }
 
-  /** Whether it covers a wallet, by its name; "" for one without files. */
+  /** Whether it covers the wallet that a name opens: with the ending of its keys file or without. */
   mayUse(name: string): boolean {
-    const known = walletNameOf(name);
-    return this.record.wallets.some((pattern) => matchesPattern(known, pattern));
+    return this.covers(walletNameOf(name));
+  }
+
+  /** Whether it covers a wallet, by its own name, without an ending; "" for one without files. */
+  covers(wallet: string): boolean {
+    return this.record.wallets.some((pattern) => matchesPattern(wallet, pattern));
   }
 
   onRefused(what: string): void {
@@ -153,10 +157,11 @@ export class TokenBook implements TokenAuth {
     tell?: (text: string) => Promise<void>,
   ): Promise<NewToken> {
     checkOrder(order);
-    if (by !== undefined) checkWithin(order, by);
     return this.#turns.run(async () => {
+      // Only now, since a token may have become invalid while it waited for its turn.
+      if (by !== undefined) checkWithin(order, by);
       this.#forgetOld();
-      if (this.#tokens.size >= MAX_TOKENS) throw refuse(`there are ${MAX_TOKENS} tokens, which is the most`);
+      if (this.#tokens.size >= MAX_TOKENS) this.#forgetLongestEnded();
       const { text, id, hash } = makeToken(this.#parts.random);
       await tell?.(text);
       const created = this.#parts.now();
@@ -222,6 +227,14 @@ export class TokenBook implements TokenAuth {
       if (!isValid && Math.max(record.revoked, record.expires) < before) this.#tokens.delete(id);
   }
 
+  /** Makes room for a token. Throws `WalletRefusal` if all are valid. */
+  #forgetLongestEnded(): void {
+    const ended = this.list().filter(({ id }) => !this.#tokens.get(id)!.isValid);
+    if (ended.length === 0) throw refuse(`there are ${MAX_TOKENS} tokens, which is the most`);
+    const { id } = ended.reduce((first, next) => (endOf(next) < endOf(first) ? next : first));
+    this.#tokens.delete(id);
+  }
+
   async #keep(): Promise<void> {
     try {
       await this.#parts.keep(serializeTokens(this.list()));
@@ -229,6 +242,11 @@ export class TokenBook implements TokenAuth {
       throw refuse(`the tokens can't be written: ${(error as Error).message}`);
     }
   }
+}
+
+/** When an invalid token ended, in seconds since 1970. */
+function endOf({ revoked, expires }: TokenRecord): number {
+  return Math.min(revoked || Number.POSITIVE_INFINITY, expires || Number.POSITIVE_INFINITY);
 }
 
 /** Throws `WalletRefusal` for properties that no token can have. */
@@ -247,6 +265,7 @@ function checkOrder({ name, scopes, wallets, capHour, capDay }: TokenOrder): voi
 
 /** Throws `WalletRefusal` if a token is to have more rights than the one used to create it. */
 function checkWithin({ scopes, wallets, validSeconds }: TokenOrder, by: LiveToken): void {
+  if (!by.isValid) throw refuse("this token has ended");
   const more = scopes.find((scope) => !by.allows(scope as Scope));
   if (more !== undefined) throw refuse(`this token can't give the scope ${more}, which it lacks`);
   if (!by.isForAll && !wallets.every((pattern) => by.record.wallets.includes(pattern)))

@@ -1,9 +1,11 @@
 /** The folder in which a service keeps its tokens: open in one service at a time. */
-import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { WalletRefusal } from "../refusal.ts";
+import { syncDirectory } from "./journal.ts";
 import { LineFile } from "./line-file.ts";
-import { makeFile, replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./replace-file.ts";
+import { exists } from "./wallet-files.ts";
 import { takeLock } from "./wallet-lock.ts";
 
 export type AccessFolder = {
@@ -53,12 +55,40 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a token to a file that only its owner can read. Throws `WalletRefusal`, also if the file exists. */
-export async function writeTokenFile(path: string, token: string): Promise<void> {
-  try {
-    await makeFile(path, `${token}\n`);
-  } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
-    throw refuse(isThere ? `${path} is there already` : (error as Error).message);
+/** A file with a token, which only its owner can read. It gets its name once the token is stored. */
+export class TokenFile {
+  readonly #path: string;
+  readonly #prepared: string;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#prepared = `${path}.new`;
+  }
+
+  /** Writes the token under another name. Throws `WalletRefusal`, also if the file exists already. */
+  async prepare(token: string): Promise<void> {
+    try {
+      if (await exists(this.#path)) throw new Error(`${this.#path} is there already`);
+      await replaceFile(this.#prepared, `${token}\n`);
+    } catch (error) {
+      throw refuse((error as Error).message);
+    }
+  }
+
+  /** The token that was written under the other name; undefined if there is none. */
+  async readPrepared(): Promise<string | undefined> {
+    return (await readIfThere(this.#prepared))?.trim();
+  }
+
+  /** Gives the prepared file its name, durably. Throws `WalletRefusal`, also if the file exists already. */
+  async publish(): Promise<void> {
+    try {
+      await link(this.#prepared, this.#path);
+      await rm(this.#prepared);
+      await syncDirectory(dirname(this.#path));
+    } catch (error) {
+      const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
+      throw refuse(isThere ? `${this.#path} is there already` : (error as Error).message);
+    }
   }
 }

@@ -21,15 +21,3 @@ export async function replaceFile(path: string, bytes: Uint8Array | string): Pro
     throw error;
   }
 }
-
-/** Creates a file that only its owner can read, durably. Throws errors of the file system, also if the file exists. */
-export async function makeFile(path: string, bytes: Uint8Array | string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await syncDirectory(dirname(path));
-}

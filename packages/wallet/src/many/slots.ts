@@ -1,6 +1,7 @@
 /** The wallet that a call is about: the one that is open on the unnamed path, or the one that a path names. */
+import { basename } from "node:path";
 import { holdsFiles, type OpenWallet } from "../file/open-wallet.ts";
-import { type WalletPaths, walletNameOf, walletPaths } from "../file/wallet-files.ts";
+import { type WalletPaths, walletPaths } from "../file/wallet-files.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { TaskQueue } from "../turns.ts";
@@ -130,7 +131,7 @@ export class UnnamedSlot extends Slot implements WalletSlot {
   get openName(): string | undefined {
     const { opened, paths } = this.#entry ?? {};
     if (opened === undefined) return undefined;
-    return paths === undefined ? "" : walletNameOf(paths.base);
+    return paths === undefined ? "" : basename(paths.base);
   }
 
   whenOpen(): boolean {
@@ -270,7 +271,7 @@ export class NamedSlot extends Slot implements WalletSlot {
   }
 
   get openName(): string | undefined {
-    return this.opened === undefined ? undefined : walletNameOf(this.#paths.base);
+    return this.opened === undefined ? undefined : basename(this.#paths.base);
   }
 
   whenOpen(): boolean | Promise<boolean> {

@@ -14,6 +14,8 @@ import type { WalletContext } from "../service.ts";
 /** Number of events per read for a stream: few, since they stay in memory until the client has received them. */
 const EVENTS_AT_ONCE = 100;
 const STREAM = "text/event-stream";
+/** Maximum milliseconds of a timer; a stream ends then, and its reader may continue it. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const BAD_QUERY = -32602;
 const NO_EVENTS = -1;
 
@@ -35,12 +37,15 @@ function startOf(after: number, lastEventId: string | undefined): number {
 /** Events of the whole service, such as those about tokens, are only for tokens that cover all of it. */
 function maySee(token: LiveToken, wallet: string): boolean {
   if (!token.isValid) return false;
-  return wallet === "" ? token.isForAll && token.allows("admin") : token.mayUse(wallet);
+  return wallet === "" ? token.isForAll && token.allows("admin") : token.covers(wallet);
 }
 
 /** A stream also ends when its token does. */
 function endOf(token: LiveToken | undefined, signal: AbortSignal): AbortSignal {
-  return token === undefined ? signal : AbortSignal.any([signal, token.ended]);
+  if (token === undefined) return signal;
+  if (token.secondsLeft === Number.POSITIVE_INFINITY) return AbortSignal.any([signal, token.ended]);
+  const expiry = AbortSignal.timeout(Math.min(Math.max(0, token.secondsLeft * 1000), MAX_TIMER_MS));
+  return AbortSignal.any([signal, token.ended, expiry]);
 }
 
 /** Returns the existing events, then new ones, until the client disconnects. */
@@ -65,7 +70,7 @@ export const walletResourceHandlers = implementResourcesFor<WalletContext>()(dec
       throw new HttpError(400, { code: BAD_QUERY, message: "wallet: the path names another" });
     const of = name ?? wallet;
     const { token } = context;
-    if (token !== undefined && wallet !== undefined && !token.mayUse(wallet))
+    if (token !== undefined && wallet !== undefined && !token.covers(wallet))
       throw new HttpError(403, wrongWallet());
     const filter = {
       ...(token !== undefined && { accepts: (from: string) => maySee(token, from) }),

@@ -209,7 +209,7 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
     const directory = directoryOf(service);
     if (limit < 1 || limit > MAX_NAMES)
       throw new WalletRefusal("UNKNOWN_ERROR", `limit must be from 1 to ${MAX_NAMES}`);
-    const accepts = (name: string) => token === undefined || token.mayUse(name);
+    const accepts = (name: string) => token === undefined || token.covers(name);
     const names = await walletNames(directory, { after, limit: limit + 1, accepts });
     const wallets = names.slice(0, limit).map((name) => {
       const entry = service.wallets.at(walletPaths(directory, name));

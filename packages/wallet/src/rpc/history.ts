@@ -73,8 +73,9 @@ function wholePaymentId(text: string): string | undefined {
 }
 
 /** The properties of an output that may change before it is formatted. */
-function momentOf(output: OwnedOutput) {
-  return { output, frozen: output.frozen, keyImage: output.keyImage, spent: !isUnspent(output) };
+function momentOf(output: OwnedOutput, showsKeyImage: boolean) {
+  const keyImage = showsKeyImage ? output.keyImage : undefined;
+  return { output, frozen: output.frozen, keyImage, spent: !isUnspent(output) };
 }
 
 function describeOutput({ output, frozen, keyImage, spent }: ReturnType<typeof momentOf>, now: Now) {
@@ -170,7 +171,9 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     });
     return { payments };
   },
-  incomingTransfers(params, { opened: { wallet } }) {
+  incomingTransfers(params, { opened: { wallet }, token }) {
+    // Whoever has key images sees when outputs are spent.
+    const showsKeyImages = token === undefined || token.allows("secrets") || token.allows("spend");
     const { transfer_type, account_index, subaddr_indices } = params;
     if (!["all", "available", "unavailable"].includes(transfer_type)) {
       throw new WalletRefusal(
@@ -178,14 +181,15 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
         "Transfer type must be one of: all, available, or unavailable",
       );
     }
-    return remembered(wallet, { name: "incomingTransfers", params }, () => {
+    return remembered(wallet, { name: "incomingTransfers", params: { ...params, showsKeyImages } }, () => {
       const wanted = wallet.state.outputs.filter((output) => {
         const { major, minor } = output.subaddress;
         if (transfer_type !== "all" && (transfer_type === "available") !== isUnspent(output)) return false;
         return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
       });
       const now = wallet.now();
-      return { transfers: drawn(wanted.map(momentOf), (moment) => describeOutput(moment, now)) };
+      const outputs = wanted.map((output) => momentOf(output, showsKeyImages));
+      return { transfers: drawn(outputs, (moment) => describeOutput(moment, now)) };
     });
   },
   async getTransfers(params, { opened: { wallet } }) {

@@ -6,6 +6,7 @@ import {
   implementFor,
   type ParamsOf,
   type ServerTls,
+  scopeRefusal,
 } from "@anulo/rpc";
 import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 import { rescanSpent } from "../actions/cold-exchange.ts";
@@ -16,6 +17,7 @@ import type { WalletSlot } from "../many/slots.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext } from "../service.ts";
+import type { Wallet } from "../wallet.ts";
 import { parseTxHash } from "./parse-hex.ts";
 
 /** The interface document describes 1.3; the original, 0.18.5.3, reports 1.32. */
@@ -79,6 +81,16 @@ async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status
  */
 const MAX_BLOCKS_BETWEEN = 1000;
 
+/**
+ * Where a refresh starts. A wallet never scans the blocks that a start above its height leaves out, nor those below the
+ * start that a fork replaces, so that only a token with `admin` may choose one. Throws `RpcError`.
+ */
+function refreshStart(wallet: Wallet, startHeight: number, token: WalletContext["token"]): number {
+  if (token === undefined || token.allows("admin")) return startHeight;
+  if (startHeight > wallet.height) throw scopeRefusal({ scope: "admin" }, "refresh", token);
+  return 0;
+}
+
 export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   setDaemon(params, { opened: { wallet }, service }) {
     const proxy = proxyOf(params.proxy, service);
@@ -98,8 +110,9 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
     service.keepOpen();
     return {};
   },
-  async refresh({ start_height }, { opened: { wallet } }) {
-    const { blocksFetched, receivedMoney } = await wallet.refresh(start_height);
+  async refresh({ start_height }, { opened: { wallet }, token }) {
+    const from = refreshStart(wallet, start_height, token);
+    const { blocksFetched, receivedMoney } = await wallet.refresh(from);
     return { blocks_fetched: blocksFetched, received_money: receivedMoney };
   },
   autoRefresh({ enable, period }, { service }) {

@@ -1,6 +1,6 @@
 /** Deliveries of the service's events. Declarations: @anulo/rpc wallet/webhooks. */
 import type { Webhooks } from "@anulo/events";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { wallet as declared, implementFor, scopeRefusal } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 
@@ -23,9 +23,16 @@ async function within<T>(
   }
 }
 
+/** Throws `RpcError` for a token that may not read events: whoever has them sent to a URL of their own reads them. */
+function checkReads(call: string, { token }: Pick<WalletContext, "token">): void {
+  const refusal = scopeRefusal({ scope: "read" }, call, token);
+  if (refusal !== undefined) throw refusal;
+}
+
 export const webhookHandlers = implementFor<WalletContext>()(declared.webhooks, {
   addWebhook: ({ url, wallets, events, secret, after }, context) =>
     within(context, async (webhooks) => {
+      checkReads("add_webhook", context);
       const added = await webhooks.add({
         url,
         wallets,
@@ -63,5 +70,9 @@ export const webhookHandlers = implementFor<WalletContext>()(declared.webhooks, 
         more: letters.length === LETTERS_AT_ONCE,
       };
     }),
-  replayDeadLetters: ({ webhook_id }, context) => within(context, (webhooks) => webhooks.replay(webhook_id)),
+  replayDeadLetters: ({ webhook_id }, context) =>
+    within(context, async (webhooks) => {
+      checkReads("replay_dead_letters", context);
+      return await webhooks.replay(webhook_id);
+    }),
 });
