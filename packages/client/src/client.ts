@@ -91,8 +91,9 @@ function createKey(): string {
 const NO_SUCH_INTENT = -404;
 
 /**
- * Whether the service supports idempotency keys. Only its response for this key proves that: the original program
- * ignores keys, and would pay again.
+ * Whether a payment can be repeated with its key. Only the service's response for this key proves that: the original
+ * program ignores keys, and would pay again. A client without a wallet's name needs the key to be found: another
+ * wallet may be open by now, which does not know it and would pay too.
  */
 async function knowsKeys(service: Service, key: string, options: CallOptions): Promise<boolean> {
   const row = service.table.getIntent;
@@ -103,7 +104,7 @@ async function knowsKeys(service: Service, key: string, options: CallOptions): P
     return true;
   } catch (error) {
     options.signal?.throwIfAborted();
-    return error instanceof RpcError && error.code === NO_SUCH_INTENT;
+    return error instanceof RpcError && error.code === NO_SUCH_INTENT && service.prefix !== "";
   }
 }
 

@@ -34,10 +34,13 @@ export function createNodeClient(url: string | URL, options: ClientOptions = {})
   });
 }
 
-/** A client of the wallet service at `url` (`http://host:port`). Throws TypeError for an address that is none. */
+/**
+ * A client of the wallet service at `url` (`http://host:port`). Throws TypeError for an address that is none, and for a
+ * wallet name that a path cannot hold.
+ */
 export function createWalletClient(url: string | URL, options: WalletClientOptions = {}): WalletClient {
   const transport = createTransport(url, options);
-  const prefix = options.wallet === undefined ? "" : `/wallets/${encodeURIComponent(options.wallet)}`;
+  const prefix = options.wallet === undefined ? "" : pathOf(options.wallet);
   const functions = createFunctions<WalletCalls>({
     transport,
     prefix,
@@ -47,4 +50,10 @@ export function createWalletClient(url: string | URL, options: WalletClientOptio
     makesKeys: options.idempotencyKeys !== false,
   });
   return { ...functions, ...createEventCalls({ transport, path: `${prefix}/events`, options }) };
+}
+
+/** Path of a named wallet. An address takes `.` and `..` for folders, however they are written: the service itself. */
+function pathOf(wallet: string): string {
+  if (/^\.{0,2}$/.test(wallet)) throw new TypeError(`no wallet has the name "${wallet}"`);
+  return `/wallets/${encodeURIComponent(wallet)}`;
 }

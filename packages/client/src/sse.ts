@@ -29,7 +29,8 @@ export class EventReader {
     if (name === "id" && !value.includes("\0")) this.#id = value;
     else if (name === "event") this.#event = value;
     else if (name === "data") {
-      this.#length += value.length;
+      // Lines are joined by a line end, and an empty one takes memory too.
+      this.#length += value.length + 1;
       if (this.#length > MAX_EVENT) throw new StreamTooLong("an event is too long");
       this.#data.push(value);
     }

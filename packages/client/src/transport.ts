@@ -44,14 +44,15 @@ export interface Transport {
   open(exchange: Exchange): Promise<Response>;
 }
 
-const MiB = 1024 * 1024;
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** One for a login, and more where a nonce turns out to be old or another connection's. */
 const MAX_CHALLENGES = 3;
 
 export function createTransport(url: string | URL, options: ClientOptions): Transport {
   const base = baseOf(url);
-  const { timeoutMs = 180_000, maxAnswerBytes = 256 * MiB } = options;
+  if (options.token !== undefined) checkToken(options.token);
+  const { timeoutMs = 180_000, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const digest = options.login && createDigest(options.login);
   // A nonce may belong to its connection: one request at a time keeps to one.
   const inTurn = digest === undefined ? <T>(work: () => Promise<T>) => work() : createTurns();
@@ -79,6 +80,12 @@ function baseOf(url: string | URL): string {
   return `${origin}${pathname.replace(/\/+$/, "")}`;
 }
 
+/** Throws TypeError for a token that a header cannot hold: fetch would put it into its error. */
+function checkToken(token: string): void {
+  if (!/^[!-~]+$/.test(token))
+    throw new TypeError("a token has visible characters of ASCII, and no others");
+}
+
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -99,7 +106,7 @@ type Sending = {
 /** The response, after a challenge was answered; throws HttpError for a status other than 200. */
 async function sendOnce(base: string, { exchange, signal, digest, options }: Sending): Promise<Response> {
   const { method, path, body, headers = {} } = exchange;
-  const { token, fetch = globalThis.fetch } = options;
+  const { token, fetch = globalThis.fetch, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const uri = new URL(`${base}${path}`);
   const attempt = async () => {
     const authorization =
@@ -117,7 +124,7 @@ async function sendOnce(base: string, { exchange, signal, digest, options }: Sen
   let response = await attempt();
   for (let answered = 0; answered < MAX_CHALLENGES && response.status === 401; answered++) {
     if (digest?.accept(response.headers.get("www-authenticate") ?? "") !== true) break;
-    await response.arrayBuffer();
+    await readText(response, maxAnswerBytes, exchange.context);
     await pause(0);
     response = await attempt();
   }

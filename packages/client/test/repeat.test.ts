@@ -141,3 +141,51 @@ test("an address that is none is refused at once", () => {
   for (const bad of ["localhost:18081", "ftp://localhost", "http://user:secret@localhost"])
     assert.throws(() => createNodeClient(bad), TypeError);
 });
+
+test("a wallet has no name by which a path leads elsewhere", () => {
+  for (const wallet of ["", ".", ".."])
+    assert.throws(() => createWalletClient("http://localhost:1", { wallet }), TypeError, wallet);
+});
+
+test("a token that no header can hold is refused at once, and not told", () => {
+  for (const token of ["secret\nline", "secret ", "", "sécret"])
+    assert.throws(
+      () => createWalletClient("http://localhost:1", { token }),
+      (error) => error instanceof TypeError && !error.message.includes("cret"),
+    );
+});
+
+test("the body of a challenge is no longer than that of an answer", async () => {
+  const service = await startFakeService((_, response) => {
+    response.writeHead(401, { "WWW-Authenticate": 'Digest qop="auth",realm="r",nonce="n"' });
+    response.end("x".repeat(5000));
+  });
+  try {
+    const options = { login: { user: "a", password: "b" }, maxAnswerBytes: 1000 };
+    await assert.rejects(createNodeClient(service.url, options).getBlockCount(), BadAnswer);
+    assert.equal(service.received.length, 1);
+  } finally {
+    await service.close();
+  }
+});
+
+test("a key that the service does not find is sent again only to a wallet with a name", async () => {
+  const service = await startFakeService(({ body }, response) => {
+    if (body.includes('"method":"transfer"')) response.destroy();
+    else reply(response, '"error":{"code":-404,"message":"No such intent"}');
+  });
+  const transfers = () => service.received.filter(({ body }) => body.includes('"method":"transfer"')).length;
+  try {
+    const options = { retries: 1 };
+    await assert.rejects(
+      createWalletClient(service.url, options).transfer({ destinations: [] }),
+      ConnectionFailed,
+    );
+    assert.equal(transfers(), 1);
+    const named = createWalletClient(service.url, { ...options, wallet: "a" });
+    await assert.rejects(named.transfer({ destinations: [] }), ConnectionFailed);
+    assert.equal(transfers(), 3);
+  } finally {
+    await service.close();
+  }
+});

@@ -30,3 +30,10 @@ test("a line or an event without end is refused", () => {
     for (let i = 0; i < 20; i++) lines.push(`data: ${piece}\n`);
   }, StreamTooLong);
 });
+
+test("an event of empty lines without end is refused", () => {
+  const reader = new EventReader();
+  assert.throws(() => {
+    for (let i = 0; i < 20; i++) reader.push("data\n".repeat(100_000));
+  }, StreamTooLong);
+});
