@@ -1,3 +1,4 @@
+import { isIPv6 } from "node:net";
 import { networks } from "@anulo/protocol";
 import { BadAnswer, ConnectionFailed, createClient, daemonMethods, RemoteError } from "@anulo/rpc";
 import { withPasswords } from "./ask-passwords.ts";
@@ -18,6 +19,19 @@ export function remoteHelp(): string {
   return lines.map(([left = "", help]) => `  ${left.padEnd(width + 2)}${help}`).join("\n");
 }
 
+/** Where a service is reached that listens on that address: one that listens everywhere, on this machine. */
+export function urlOf(host: string, port: number): string {
+  const name = host.replace(/^\[(.*)\]$/, "$1");
+  if (!isIPv6(name)) return `http://${name === "0.0.0.0" ? "127.0.0.1" : name}:${port}`;
+  return `http://[${/^[0:]+$/.test(name) ? "::1" : name}]:${port}`;
+}
+
+/** What others wrote, without what a terminal takes for orders. */
+export function forTerminal(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  return text.replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, "\ufffd");
+}
+
 /**
  * `anulo node COMMAND`: sends a command to a running node over its RPC, which is found by the flags, environment and
  * configuration file that it was started with, as far as they concern its RPC. Throws BadUsage.
@@ -34,19 +48,19 @@ export async function runRemote(name: string, rest: readonly string[]): Promise<
   const { network } = chainPlaceOf(flags);
   const port = checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc);
   const host = flags["rpc-bind-ip"] ?? "127.0.0.1";
-  // A node that listens on all addresses is reached at the loopback address.
-  const url = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const url = urlOf(host, port);
   const login = flags["rpc-login"];
   const node = createClient(daemonMethods, url, {
     maxAnswerBytes: () => MAX_ANSWER_BYTES,
     ...(login !== undefined && { login: parseLogin(login) }),
   });
   try {
-    process.stdout.write(`${await command.run(node, words)}\n`);
+    process.stdout.write(`${forTerminal(await command.run(node, words))}\n`);
   } catch (error) {
     if (error instanceof ConnectionFailed) throw new BadUsage(`no node answers at ${url}`);
     if (error instanceof RemoteError || error instanceof BadAnswer)
-      throw new BadUsage(`the node refused: ${error.message}`);
+      throw new BadUsage(`the node refused: ${forTerminal(error.message)}`);
+    if (error instanceof BadUsage) throw new BadUsage(forTerminal(error.message));
     throw error;
   } finally {
     node.close();

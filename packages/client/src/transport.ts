@@ -82,8 +82,7 @@ function baseOf(url: string | URL): string {
 
 /** Throws TypeError for a token that a header cannot hold: fetch would put it into its error. */
 function checkToken(token: string): void {
-  if (!/^[!-~]+$/.test(token))
-    throw new TypeError("a token has visible characters of ASCII, and no others");
+  if (!/^[!-~]+$/.test(token)) throw new TypeError("a token has visible characters of ASCII, and no others");
 }
 
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {

@@ -80,6 +80,8 @@ export async function askWallet<Name extends keyof WalletCalls>(
   params: object = {},
   sending: Sending = {},
 ): Promise<WalletAnswer<Name>> {
+  // An address takes these names for folders, which lead to the service itself.
+  if (wallet === "." || wallet === "..") throw new CallFailed(`no wallet has the name "${wallet}"`);
   const path = wallet === "" ? "/json_rpc" : `/wallets/${encodeURIComponent(wallet)}/json_rpc`;
   return (await sendMethod(path, name, params, sending)) as WalletAnswer<Name>;
 }

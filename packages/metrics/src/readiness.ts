@@ -25,18 +25,29 @@ export interface ReadinessOptions {
 
 /** A fault is reported within these two together, less than five seconds after it. */
 const TIMEOUT_MS = 2000;
-const FRESH_MS = 1000;
+export const FRESH_MS = 1000;
 
 /** Runs the checks of a service when they are asked for. */
 export function createReadiness(
   checks: ReadinessChecks,
   { timeoutMs = TIMEOUT_MS, freshMs = FRESH_MS, now = () => performance.now() }: ReadinessOptions = {},
 ): Readiness {
+  const pending = new Map<string, Promise<string | undefined>>();
+  /** A check that does not end is not begun again: probes would pile them up. */
+  const begin = (name: string, check: ReadinessCheck): Promise<string | undefined> => {
+    const known = pending.get(name);
+    if (known !== undefined) return known;
+    const begun = (async () => check())().finally(() => pending.delete(name));
+    pending.set(name, begun);
+    return begun;
+  };
   let last: { readonly at: number; readonly report: ReadinessReport } | undefined;
   let running: Promise<ReadinessReport> | undefined;
   const run = async (): Promise<ReadinessReport> => {
     const outcomes = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await outcomeOf(check, timeoutMs)] as const),
+      Object.entries(checks).map(
+        async ([name, check]) => [name, await outcomeOf(begin(name, check), timeoutMs)] as const,
+      ),
     );
     const report = {
       isReady: outcomes.every(([, outcome]) => outcome === "ok"),
@@ -56,13 +67,13 @@ export function createReadiness(
   };
 }
 
-async function outcomeOf(check: ReadinessCheck, timeoutMs: number): Promise<string> {
+async function outcomeOf(check: Promise<string | undefined>, timeoutMs: number): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`no answer within ${timeoutMs} ms`), timeoutMs);
   });
   try {
-    return (await Promise.race([check(), late])) ?? "ok";
+    return (await Promise.race([check, late])) ?? "ok";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {

@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import type { MetricTable } from "./declare.ts";
-import { createReadiness, type Readiness, type ReadinessChecks, type ReadinessOptions } from "./readiness.ts";
+import {
+  createReadiness,
+  FRESH_MS,
+  type Readiness,
+  type ReadinessChecks,
+  type ReadinessOptions,
+} from "./readiness.ts";
 import { createRegistry, type MetricRegistry } from "./registry.ts";
 
 export interface MetricsServerOptions<Source> {
@@ -14,6 +20,8 @@ export interface MetricsServerOptions<Source> {
   readonly readiness?: ReadinessOptions;
   /** Why the service is about to end, for /healthz; undefined while it is not. */
   readonly fault?: () => string | undefined;
+  /** Milliseconds after which a connection is closed that neither sends nor reads; 5,000. */
+  readonly slowMs?: number;
 }
 
 export interface MetricsServer {
@@ -23,8 +31,10 @@ export interface MetricsServer {
 
 /** A handful of readers: Prometheus, whoever restarts the service, and an operator. */
 const MAX_CONNECTIONS = 32;
+const MAX_PER_ADDRESS = 8;
 const MAX_HEADER_BYTES = 8192;
 const SLOW_MS = 5000;
+const CHECKING_MS = 1000;
 
 interface Answer {
   readonly status: number;
@@ -69,11 +79,9 @@ export async function startMetricsServer<Source>(
     latest = Object.entries(checks).map(([check, outcome]) => [check, outcome === "ok" ? 1 : 0] as const);
     return registry.text();
   };
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: SLOW_MS });
-  server.maxConnections = MAX_CONNECTIONS;
-  server.headersTimeout = SLOW_MS;
-  server.requestTimeout = SLOW_MS;
-  const parts = { readiness, type: registry.type, text: sharedText(text), fault: options.fault };
+  const server = createBoundedServer(options.slowMs);
+  const shared = sharedText(text, options.readiness);
+  const parts = { readiness, type: registry.type, text: shared, fault: options.fault, host: options.host };
   server.on("request", (request, response) => {
     request.resume();
     answerTo(request, parts)
@@ -84,6 +92,8 @@ export async function startMetricsServer<Source>(
       });
   });
   await listen(server, options);
+  // It still listens, and the service has more to do than to be measured.
+  server.on("error", () => {});
   const { address, family, port } = server.address() as AddressInfo;
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
@@ -93,6 +103,33 @@ export async function startMetricsServer<Source>(
         server.closeAllConnections();
       }),
   };
+}
+
+/** A server that no reader keeps from the others: bounded in connections, of one address too, and in their time. */
+function createBoundedServer(slowMs = SLOW_MS): Server {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: slowMs,
+    headersTimeout: slowMs,
+    requestTimeout: slowMs,
+    connectionsCheckingInterval: CHECKING_MS,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  // Of one that reads nothing, too.
+  server.timeout = slowMs;
+  const open = new Map<string, number>();
+  server.on("connection", (socket) => {
+    const address = socket.remoteAddress ?? "";
+    const count = open.get(address) ?? 0;
+    if (count >= MAX_PER_ADDRESS) return void socket.destroy();
+    open.set(address, count + 1);
+    socket.once("close", () => {
+      const left = open.get(address)! - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+  return server;
 }
 
 function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }) {
@@ -105,14 +142,24 @@ function listen(server: Server, { host, port }: { readonly host: string; readonl
   });
 }
 
-/** Requests that come while metrics are being collected share the text. */
-function sharedText(collect: () => Promise<string>): () => Promise<string> {
+/** Requests that come while metrics are being collected, or a moment later, share the text. */
+function sharedText(
+  collect: () => Promise<string>,
+  { freshMs = FRESH_MS, now = () => performance.now() }: ReadinessOptions = {},
+): () => Promise<string> {
+  let last: { readonly at: number; readonly text: string } | undefined;
   let running: Promise<string> | undefined;
-  return () => {
-    running ??= collect().finally(() => {
+  const run = async () => {
+    const text = await collect();
+    last = { at: now(), text };
+    return text;
+  };
+  return async () => {
+    if (last !== undefined && now() - last.at < freshMs) return last.text;
+    running ??= run().finally(() => {
       running = undefined;
     });
-    return running;
+    return await running;
   };
 }
 
@@ -121,10 +168,16 @@ interface Parts {
   readonly type: MetricRegistry["type"];
   readonly text: () => Promise<string>;
   readonly fault: (() => string | undefined) | undefined;
+  readonly host: string;
 }
 
-async function answerTo(request: IncomingMessage, { readiness, type, text, fault }: Parts): Promise<Answer> {
+async function answerTo(
+  request: IncomingMessage,
+  { readiness, type, text, fault, host }: Parts,
+): Promise<Answer> {
   if (isFromPage(request)) return json(403, { error: "web pages may not read this" });
+  if (!isOwnName(request, host))
+    return json(403, { error: "this is read by its IP address or a private name" });
   if (request.method !== "GET" && request.method !== "HEAD")
     return json(405, { error: "this is read by GET" });
   const [path] = (request.url ?? "").split("?");
@@ -138,16 +191,25 @@ async function answerTo(request: IncomingMessage, { readiness, type, text, fault
   return json(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", checks });
 }
 
-/**
- * Whether a browser sends the request for a page of another origin, or under a name that a page made to mean this
- * machine: where this is reached by a loopback address, its readers name it by address.
- */
-function isFromPage({ headers, socket }: IncomingMessage): boolean {
+/** Whether a browser sends the request for a page of another origin. */
+function isFromPage({ headers }: IncomingMessage): boolean {
   if (headers.origin !== undefined) return true;
   const site = headers["sec-fetch-site"];
-  if (site !== undefined && site !== "none" && site !== "same-origin") return true;
+  return site !== undefined && site !== "none" && site !== "same-origin";
+}
+
+/** Names that strangers cannot give an address. Source: RFC 6761, RFC 6762, RFC 8375; ICANN on `internal`. */
+const PRIVATE_NAME = /^[^.]+\.?$|\.(?:localhost|local|lan|home\.arpa|internal|test)\.?$/i;
+
+/**
+ * Whether the request is under no name that a page can have made to mean this machine: its readers name it by address,
+ * and from other machines also as it was bound or by a private name.
+ */
+function isOwnName({ headers, socket }: IncomingMessage, bound: string): boolean {
+  const name = (headers.host ?? "").replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+  if (isIP(name) !== 0 || name === "localhost") return true;
   const local = socket.localAddress ?? "";
   const isLoopback = local === "::1" || /^(::ffff:)?127\./.test(local);
-  const name = (headers.host ?? "").replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
-  return isLoopback && name !== "localhost" && isIP(name) === 0;
+  if (isLoopback) return false;
+  return name.toLowerCase() === bound.toLowerCase() || PRIVATE_NAME.test(name);
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { type TestContext, test } from "node:test";
 import { type MetricsServerOptions, type MetricTable, startMetricsServer } from "../src/index.ts";
 
@@ -56,7 +58,7 @@ async function start(t: TestContext, options: Partial<MetricsServerOptions<Sourc
     const lines = body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
     return new Map(lines.map((line) => line.split(/ (?=[^ ]*$)/) as [string, string]));
   };
-  return { source, ask, values };
+  return { source, ask, values, url: server.url };
 }
 
 test("every collection reads the values as they are then", async (t) => {
@@ -148,4 +150,83 @@ test("only GET and HEAD are answered, and only the three paths", async (t) => {
   assert.equal((await ask("/metrics", { method: "POST" })).status, 405);
   assert.equal((await ask("/")).status, 404);
   assert.deepEqual(await ask("/healthz", { method: "HEAD" }), { status: 200, body: "" });
+});
+
+test("readers that send and read nothing more do not keep others out", async (t) => {
+  const long = "x".repeat(1_000_000);
+  const { ask, url } = await start(t, { fault: () => long, slowMs: 50 });
+  const { hostname, port } = new URL(url);
+  const requests = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".repeat(64);
+  for (let i = 0; i < 32; i++) {
+    const socket = connect(Number(port), hostname).pause();
+    t.after(() => socket.destroy());
+    socket.on("error", () => {});
+    socket.write(requests);
+  }
+  const isAnswered = () =>
+    ask("/").then(
+      ({ status }) => status === 404,
+      () => false,
+    );
+  let tries = 0;
+  while (!(await isAnswered())) {
+    assert.ok(++tries < 400, "never answered");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+});
+
+test("one address has a part of the connections", async (t) => {
+  const { url } = await start(t);
+  const { hostname, port } = new URL(url);
+  let closed = 0;
+  const sockets = Array.from({ length: 9 }, () => connect(Number(port), hostname));
+  await new Promise<void>((resolve) => {
+    for (const socket of sockets) {
+      t.after(() => socket.destroy());
+      socket
+        .on("error", () => {})
+        .on("close", () => {
+          closed++;
+          resolve();
+        });
+    }
+  });
+  assert.equal(closed, 1);
+});
+
+test("metrics are collected once for many questions in a moment", async (t) => {
+  let now = 0;
+  const { source, values } = await start(t, { readiness: { freshMs: 1000, now: () => now } });
+  assert.equal((await values()).get("height"), "7");
+  source.height = 9;
+  now = 999;
+  assert.equal((await values()).get("height"), "7");
+  now = 1000;
+  assert.equal((await values()).get("height"), "9");
+});
+
+test("a check that hangs is not begun again by the next question", async (t) => {
+  let begun = 0;
+  const hangs = () => {
+    begun++;
+    return new Promise<undefined>(() => {});
+  };
+  const { ask } = await start(t, { checks: { hangs }, readiness: { freshMs: 0, timeoutMs: 5 } });
+  for (let i = 0; i < 3; i++) assert.equal((await ask("/readyz")).status, 503);
+  assert.equal(begun, 1);
+});
+
+const outside = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+
+test("on other addresses, too, no name is answered that a page could have chosen", {
+  skip: outside === undefined && "this machine has no address of a network",
+}, async (t) => {
+  const { ask } = await start(t, { host: outside! });
+  const statusFor = async (host: string) => (await ask("/metrics", { headers: { host } })).status;
+  for (const host of ["rebound.example.org:80", "evil.org", "a.local.evil.org"])
+    assert.equal(await statusFor(host), 403, host);
+  for (const host of [outside!, "localhost:1", "anulo:9180", "node.lan", "a.internal:1"])
+    assert.equal(await statusFor(host), 200, host);
 });
