@@ -26,13 +26,17 @@ test("a wallet that is lost asks its node nothing more, whatever is under way fo
   const { daemon } = service.opened!.wallet;
   const close = t.mock.method(daemon, "close");
   let end = () => {};
-  const underWay = service.unnamed.inTurn(
-    service.opened!,
-    () =>
-      new Promise<void>((resolve) => {
-        end = resolve;
-      }),
-  );
+  let underWay: Promise<void> | undefined;
+  await new Promise<void>((begun) => {
+    underWay = service.unnamed.inTurn(
+      service.opened!,
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+          begun();
+        }),
+    );
+  });
   const closed = service.unnamed.wallets.closeLost();
   assert.equal(close.mock.callCount(), 1);
   end();
