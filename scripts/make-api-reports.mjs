@@ -33,14 +33,29 @@ const MAX_CHARACTERS = 20_000;
 const limited = (text, name) =>
   text.length <= MAX_CHARACTERS ? text : `// ${name}: its type is too long to be shown`;
 
+/** Members and alternatives by their text: the compiler writes inferred ones in an order that depends on the build. */
+const sortTypes = (source) => (context) => {
+  const { factory } = context;
+  const print = (node) => printer.printNode(ts.EmitHint.Unspecified, node, source);
+  const sorted = (nodes) => [...nodes].sort((a, b) => (print(a) < print(b) ? -1 : 1));
+  const visit = (node) => {
+    const inner = ts.visitEachChild(node, visit, context);
+    if (ts.isTypeLiteralNode(inner)) return factory.updateTypeLiteralNode(inner, sorted(inner.members));
+    return ts.isUnionTypeNode(inner) ? factory.updateUnionTypeNode(inner, sorted(inner.types)) : inner;
+  };
+  return visit;
+};
+
+function textOf(statement, source) {
+  const { transformed } = ts.transform(statement, [sortTypes(source)]);
+  return printer.printNode(ts.EmitHint.Unspecified, transformed[0], source);
+}
+
 /** Text of the declarations of a name in a file, or in the file that it is exported from there. */
 function declared(file, name) {
   const source = parse(file);
   const own = source.statements.filter((statement) => namesIn(statement).includes(name));
-  if (own.length > 0)
-    return own.map((statement) =>
-      limited(printer.printNode(ts.EmitHint.Unspecified, statement, source), name),
-    );
+  if (own.length > 0) return own.map((statement) => limited(textOf(statement, source), name));
   for (const statement of source.statements.filter(ts.isExportDeclaration)) {
     const element = statement.exportClause?.elements?.find((it) => it.name.text === name);
     if (element === undefined) continue;

@@ -124,7 +124,7 @@ export class UnnamedSlot extends Slot implements WalletSlot {
   /** Throws `WalletRefusal` if another process may have it by now. */
   get opened(): OpenWallet | undefined {
     const { opened, paths } = this.#entry ?? {};
-    if (opened !== undefined && paths !== undefined) this.confirmHere(walletNameOf(paths.base));
+    if (opened !== undefined && paths !== undefined) this.confirmHere(basename(paths.base));
     return opened;
   }
 
