@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net";
 import { networks } from "@anulo/protocol";
 import { BadAnswer, ConnectionFailed, createClient, daemonMethods, RemoteError } from "@anulo/rpc";
 import { withPasswords } from "./ask-passwords.ts";
@@ -22,7 +21,7 @@ export function remoteHelp(): string {
 /** Where a service is reached that listens on that address: one that listens everywhere, on this machine. */
 export function urlOf(host: string, port: number): string {
   const name = host.replace(/^\[(.*)\]$/, "$1");
-  if (!isIPv6(name)) return `http://${name === "0.0.0.0" ? "127.0.0.1" : name}:${port}`;
+  if (!name.includes(":")) return `http://${name === "0.0.0.0" ? "127.0.0.1" : name}:${port}`;
   return `http://[${/^[0:]+$/.test(name) ? "::1" : name}]:${port}`;
 }
 
