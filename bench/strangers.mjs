@@ -12,6 +12,7 @@ import {
 } from "@anulo/protocol";
 import { createRpcServer, daemon, implementFor } from "@anulo/rpc";
 
+/** The chain unless told otherwise. */
 const BLOCKS = 3000;
 const PAYMENTS_PER_BLOCK = 25;
 const BLOCKS_PER_ANSWER = 1000;
@@ -59,11 +60,13 @@ function payment(key) {
   };
 }
 
-function createChain() {
-  const key = createKeySource();
-  const genesis = genesisBlock(networks.regtest);
-  const chain = [{ block: writeBlock(genesis), id: blockId(genesis), txs: [] }];
-  for (let height = 1; height < BLOCKS; height++) {
+const genesis = genesisBlock(networks.regtest);
+const GENESIS = { block: writeBlock(genesis), id: blockId(genesis), txs: [] };
+
+/** Adds so many blocks, each with so many payments. */
+function extend(chain, key, { blocks, payments }) {
+  for (let left = blocks; left > 0; left--) {
+    const height = chain.length;
     const target = { type: "taggedKey", key: key(), viewTag: randomBytes(1)[0] };
     const minerTransaction = {
       prefix: {
@@ -76,7 +79,7 @@ function createChain() {
       signatures: [],
       ringct: { type: 0 },
     };
-    const txs = Array.from({ length: PAYMENTS_PER_BLOCK }, () => ({
+    const txs = Array.from({ length: payments }, () => ({
       blob: writePrunedTransaction(payment(key)),
       prunable_hash: new Uint8Array(32),
     }));
@@ -91,7 +94,6 @@ function createChain() {
     const block = { header, minerTransaction, transactionHashes };
     chain.push({ block: writeBlock(block), id: blockId(block), txs });
   }
-  return chain;
 }
 
 /** Blocks from the newest of those ids on; every output's index is told as 0. */
@@ -111,9 +113,17 @@ function answerBlocks(chain, heights, ids) {
   };
 }
 
-export async function startStrangers() {
-  const chain = createChain();
-  const heights = new Map(chain.map(({ id }, height) => [toHex(id), height]));
+/** `extend` adds blocks to its chain. */
+export async function startStrangers({ blocks = BLOCKS, payments = PAYMENTS_PER_BLOCK } = {}) {
+  const key = createKeySource();
+  const chain = [GENESIS];
+  const heights = new Map([[toHex(GENESIS.id), 0]]);
+  const grow = (some) => {
+    const from = chain.length;
+    extend(chain, key, some);
+    for (let height = from; height < chain.length; height++) heights.set(toHex(chain[height].id), height);
+  };
+  grow({ blocks: blocks - 1, payments });
   const { getBlocksBin, getHeight } = daemon.blocks;
   const { getTransactionPoolHashesBin } = daemon.pool;
   const implement = implementFor();
@@ -136,5 +146,6 @@ export async function startStrangers() {
       ),
     ],
   });
-  return { port: Number(new URL(server.urls[0]).port), stop: () => server.stop(0) };
+  const { port } = new URL(server.urls[0]);
+  return { port: Number(port), extend: grow, stop: () => server.stop(0) };
 }

@@ -1,6 +1,8 @@
-// docs/consensus.md is the list of the rules: every function, source and test it names is there, and every violation is in it.
-import { existsSync, readFileSync } from "node:fs";
+// docs/consensus.md is the list of the rules: every function, source and test it names is there, every violation is in it,
+// and its table of the forks is that of packages/protocol/src/fork-rules.ts. --write writes that table.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { allForkRules } from "@anulo/protocol";
 import { root } from "./sources.mjs";
 
 const document = "docs/consensus.md";
@@ -11,6 +13,63 @@ const read = (file) => readFileSync(join(root, file), "utf8");
 function locate(path, folder) {
   const [, owner = "consensus", name] = /^(?:(protocol|node)\/)?(.*)$/.exec(path);
   return `packages/${owner}/${folder}/${name}`;
+}
+
+const tableBegin =
+  "<!-- written by scripts/check-consensus-rules.mjs --write, from packages/protocol/src/fork-rules.ts -->\n";
+const tableEnd = "<!-- end of the table -->\n";
+
+const yes = (isSo) => (isSo ? "yes" : "no");
+const bytes = (count) => count.toLocaleString("en");
+
+function rangeOf({ least, most, also }) {
+  const sizes = least === most ? `${least}` : `${least} or more`;
+  return also > 0 ? `${also} or ${sizes}` : sizes;
+}
+
+/** Columns of the table of the forks: a heading, and the cell of a fork. */
+const columns = [
+  ["Fork", ({ fork }) => fork],
+  [
+    "Transaction versions",
+    ({ transactionVersions: { least, most } }) => (least === most ? least : `${least}, ${most}`),
+  ],
+  ["Ring size", ({ ringSize }) => (ringSize.least === 0 ? "any" : rangeOf(ringSize))],
+  ["RingCT types", ({ ringCtTypes }) => ringCtTypes.join(", ")],
+  ["Outputs", ({ outputTypes }) => outputTypes],
+  ["Fewest outputs", ({ fewestOutputs }) => fewestOutputs],
+  ["Amounts", ({ amounts }) => amounts],
+  ["Members once", ({ hasDistinctMembers }) => yes(hasDistinctMembers)],
+  ["Sorted inputs", ({ hasSortedInputs }) => yes(hasSortedInputs)],
+  ["Equal rings", ({ hasEqualRings }) => yes(hasEqualRings)],
+  ["Members' age", ({ ringMemberAge }) => ringMemberAge],
+  ["Fee", ({ fee }) => fee],
+  ["Heaviest transaction", ({ heaviestTransaction }) => bytes(heaviestTransaction)],
+  ["Block without penalty", ({ freeWeight }) => bytes(freeWeight)],
+  ["Medians", ({ weight, penalty }) => `${weight}, penalty ${penalty}`],
+  ["Seconds", ({ secondsPerBlock }) => secondsPerBlock],
+  ["Hash", ({ powVariant }) => (powVariant === "randomx" ? "RandomX" : `CryptoNight ${powVariant}`)],
+  ["Locked until", ({ unlockTime }) => unlockTime],
+  ["Miner's version", ({ minerVersion }) => (minerVersion === 1 ? "any" : minerVersion)],
+  ["Miner's claim", ({ claim }) => claim],
+];
+
+function forkTable() {
+  const line = (cells) => `| ${cells.join(" | ")} |\n`;
+  const heads = columns.map(([head]) => head);
+  const rows = allForkRules.map((rules) => line(columns.map(([, cell]) => cell(rules))));
+  return `${tableBegin}\n${line(heads)}${line(heads.map(() => "---"))}${rows.join("")}\n${tableEnd}`;
+}
+
+/** Compares the table of the forks with the declarations, or writes it. */
+function checkForkTable() {
+  const text = read(document);
+  const [begin, end] = [text.indexOf(tableBegin), text.indexOf(tableEnd)];
+  if (begin === -1 || end < begin) return problems.push(`${document}: no place for the table of the forks`);
+  const before = text.slice(begin, end + tableEnd.length);
+  if (before === forkTable()) return;
+  if (process.argv.includes("--write")) writeFileSync(join(root, document), text.replace(before, forkTable));
+  else problems.push(`${document}: the table of the forks is not that of the code: run this with --write`);
 }
 
 function textOf(file, line) {
@@ -69,6 +128,7 @@ function checkTests(cell, line) {
   }
 }
 
+checkForkTable();
 const union = /export type Violation =([\s\S]*?);\n\n/.exec(read("packages/consensus/src/violations.ts"))[1];
 const codes = [...union.matchAll(/code: "(\w+)"/g)].map(([, code]) => code);
 const listed = new Set();

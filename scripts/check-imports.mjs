@@ -70,6 +70,9 @@ const floors = [
           "history/",
           // What they work with.
           "threads/",
+          "outputs/",
+          "packed/",
+          "payment.ts",
           "state.ts",
           "changes.ts",
           "encode-change.ts",
@@ -127,7 +130,7 @@ const powers = [
   {
     what: "NATS",
     modules: ["@nats-io/jetstream", "@nats-io/transport-node"],
-    only: ["packages/events/src/nats/"],
+    only: ["packages/events/src/nats/", "packages/testkit/src/"],
   },
   {
     what: "sockets",
@@ -163,7 +166,7 @@ const powers = [
   {
     what: "other processes",
     modules: ["child_process", "cluster"],
-    only: ["packages/node/src/pow/", "packages/testkit/src/", "bin/src/"],
+    only: ["packages/node/src/pow/", "packages/devnet/src/programs/", "packages/testkit/src/", "bin/src/"],
   },
   { what: "WebAssembly", globals: ["WebAssembly"], only: ["packages/crypto/src/"] },
 ];

@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { examplesOf } from "./document-examples.mjs";
 import { checkBundle, checkManifests, checkTarball, publishedPackages } from "./packages/manifests.mjs";
 import { root } from "./sources.mjs";
 
@@ -17,6 +18,8 @@ const isInstalled = process.argv.includes("--install");
 const isVerbose = process.argv.includes("--verbose");
 const node = argument("--node") ?? process.execPath;
 const lanes = 2;
+/** Longest an example or the program may run, also on a machine with much else to do. */
+const RUN_MS = 600_000;
 
 const run = promisify(execFile);
 const problems = [];
@@ -90,9 +93,10 @@ function install(consumer, tarballs) {
 }
 
 /** The examples of a README: its blocks of TypeScript. */
-function examplesOf({ manifest, folder }) {
-  const readme = readFileSync(join(root, folder, "README.md"), "utf8");
-  const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text);
+function readmeExamplesOf({ manifest, folder }) {
+  const blocks = examplesOf(join(folder, "README.md"))
+    .filter(({ runBy }) => runBy === "scripts/check-packages.mjs")
+    .map(({ text }) => text);
   const file = manifest.name.replace("@anulo/", "");
   if (blocks.length === 0 && manifest.bin === undefined) problems.push(`${folder}/README.md: no example`);
   return blocks.map((text, i) => ({ name: blocks.length > 1 ? `${file}-${i + 1}` : file, text }));
@@ -159,7 +163,7 @@ export const balance: Promise<bigint> = wallet.getBalance().then(({ balance }) =
 async function runOne(consumer, { name, command = node, args }) {
   const began = Date.now();
   try {
-    const { stdout } = await run(command, args, { cwd: consumer, env, timeout: 120_000 });
+    const { stdout } = await run(command, args, { cwd: consumer, env, timeout: RUN_MS });
     if (isVerbose) console.log(stdout);
     return { name, seconds: (Date.now() - began) / 1000 };
   } catch (error) {
@@ -194,7 +198,7 @@ try {
     console.log(`# ${name} ${kilobytes(size)}, unpacked ${kilobytes(unpackedSize)}, ${files.length} files`);
   const tarballs = packed.map(({ name, filename }) => ({ name, path: join(scratch, filename) }));
   (isInstalled ? install : layOut)(consumer, tarballs);
-  const examples = [{ manifest: { name: "readme" }, folder: "." }, ...packages].flatMap(examplesOf);
+  const examples = [{ manifest: { name: "readme" }, folder: "." }, ...packages].flatMap(readmeExamplesOf);
   const isCompiled = compile(consumer, examples);
   compileForBrowser(consumer);
   const program = {

@@ -1,7 +1,7 @@
 // Checks that declared names are made of the glossary's terms or of plain technical English (scripts/words), and of no
 // word that the glossary replaces by another.
-// --frequent N: lists instead the N words that names use most, with their meaning.
-import { readFileSync } from "node:fs";
+// --frequent N: lists instead the N words that names use most, with their meaning; --write: into docs/names.md.
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { filesBelow, root } from "./sources.mjs";
@@ -100,10 +100,21 @@ for (const file of files) {
   }
 }
 
+/** Writes the table of the words into its page, between two lines that say so. */
+function writeTable(words) {
+  const file = "docs/names.md";
+  const [begin, end] = ["<!-- words: written by scripts/check-words.mjs -->\n", "<!-- end of words -->"];
+  const [[before], [, after]] = [begin, end].map((line) => read(file).split(line));
+  const rows = words.map((word) => `| ${word} | ${meaningOf(word)} |`);
+  const table = ["| word | entry |", "|---|---|", ...rows].join("\n");
+  writeFileSync(join(root, file), `${before}${begin}\n${table}\n\n${end}${after}`);
+}
+
 const at = process.argv.indexOf("--frequent");
 if (at > 0) {
   const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, Number(process.argv[at + 1]));
   for (const [word, count] of most) console.log(`${word} (${count}): ${meaningOf(word)}`);
+  if (process.argv.includes("--write")) writeTable(most.map(([word]) => word));
 } else {
   for (const problem of problems) console.log(problem);
   console.log(`words: ${names} names of ${counts.size} words, ${problems.length} problems`);

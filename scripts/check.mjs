@@ -16,8 +16,9 @@ const steps = [
   { name: "structure", args: script("check-structure.mjs") },
   { name: "unused", args: tool("knip/bin/knip.js", "--no-config-hints"), after: ["types"] },
   { name: "words", args: script("check-words.mjs") },
-  { name: "rules", args: script("check-consensus-rules.mjs") },
+  { name: "rules", args: script("check-consensus-rules.mjs"), after: ["types"] },
   { name: "rpc coverage", args: script("check-rpc-coverage.mjs"), after: ["types"] },
+  { name: "descriptions", args: script("check-rpc-descriptions.mjs"), after: ["types"] },
   { name: "dashboards", args: script("check-dashboards.mjs"), after: ["types"] },
   // Writes it: whoever changed a call finds the new table in their working tree.
   { name: "table of calls", args: script("make-rpc-docs.mjs"), after: ["types"] },
@@ -44,7 +45,9 @@ function run(step) {
       const closing = text
         .split("\n")
         .filter((line) =>
-          /^# |^structure: |^rules: |^imports: |^words: |^rpc coverage: |^packages: /.test(line),
+          /^# |^structure: |^rules: |^imports: |^words: |^rpc coverage: |^rpc descriptions: |^packages: /.test(
+            line,
+          ),
         );
       if (code !== 0) console.log(text);
       else if (closing.length > 0) console.log(closing.map((line) => `         ${line}`).join("\n"));

@@ -98,7 +98,7 @@ const run = promisify(execFile);
 /** Whether the compiler refuses the change: it is part of `npm run check`. */
 async function isRefusedByTypes(tree, site) {
   const project = join("packages", packageOf(site.file), "tsconfig.json");
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const tsc = join(root, "node_modules/typescript-7/bin/tsc");
   const args = [tsc, "--noEmit", "--incremental", "false", "--composite", "false", "-p", project];
   return await run(process.execPath, args, { cwd: tree.folder }).then(
     () => false,

@@ -34,6 +34,7 @@ const limits = {
   expensiveCalls: ["Calls that may take long at once", number],
   connections: ["Connections of a port", number],
   connectionsPerPublicAddress: ["The same of one public IP address", number],
+  connectionsPerPrivateAddress: ["The same of one private address", number],
   slowMs: ["Time to send a request, and to wait for a turn", seconds],
   leastRate: ["Slowest rate at which a response is taken, on average over that time, a second", bytes],
   halfClosedMs: ["A call that reads ends this long after its caller has closed its side", seconds],
@@ -76,7 +77,7 @@ export async function rpcLimits() {
   const tables = (await services()).map(callTable);
   return [
     "## Callers",
-    "A service without restricted ports gives its owner the memory of both. What is declared for a call holds on both kinds of port where the port's own limit is not lower. Memory parsed is counted as 64 bytes a value of JSON. Rows are not counted while a call runs: they say whether it may take long, and so has to wait while as many such calls run as its port allows. What acts wants POST or a login.",
+    "A service without restricted ports gives its owner the memory of both. What is declared for a call holds on both kinds of port where the port's own limit is not lower. Memory parsed is counted as 64 bytes a value of JSON. Rows are those of the node's database; a call that only reads ends with HTTP 500 once it has read more, and one that may read more than 5,000 may take long, and so has to wait while as many such calls run as its port allows. They are not counted where many callers share what is read (the first output distribution), nor in the wallet service, where they only say what may take long. What acts wants POST or a login.",
     portTable(),
     ...tables,
   ].join("\n\n");

@@ -12,7 +12,7 @@ async function load(file) {
 /** Both services: key in contract.json, title, declared calls, and the calls with their handlers. */
 export async function services() {
   const rpc = await load("rpc/dist/src/index.js");
-  const { nodeCalls } = await load("node/dist/src/rpc/calls.js");
+  const { nodeInterface } = await load("node/dist/src/rpc/calls.js");
   const { walletHandlers } = await load("wallet/dist/src/rpc/handlers.js");
   return [
     {
@@ -20,7 +20,7 @@ export async function services() {
       title: "node service",
       groups: rpc.daemon,
       declared: Object.values(rpc.daemonMethods),
-      calls: nodeCalls?.(),
+      calls: nodeInterface?.().calls,
     },
     {
       key: "wallet",

@@ -1,5 +1,7 @@
-// A reporter for node:test: a line for every file that has ended, with how far the run is, and what failed in it.
+// A reporter for node:test: a line for every file that has ended, with how far the run is, and what failed in it. Where
+// nothing ends for a while, a line says what runs; a terminal always shows it.
 import { relative } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { root } from "./sources.mjs";
 
@@ -9,6 +11,30 @@ const width = `${total}`.length;
 function clock(ms) {
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)}:${`${seconds % 60}`.padStart(2, "0")}`;
+}
+
+/** Milliseconds without a line after which one says what runs. */
+const QUIET_MS = 30_000;
+
+function sourceOf(file) {
+  return relative(root, file).replace("/dist/", "/").replace(/\.js$/, ".ts");
+}
+
+/** The events of a run; undefined wherever none has come for a while. */
+async function* withPauses(source) {
+  const events = source[Symbol.asyncIterator]();
+  for (let next = events.next(); ; ) {
+    const waiting = new AbortController();
+    const pause = wait(QUIET_MS, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
+    const event = await Promise.race([next, pause]);
+    waiting.abort();
+    if (event === undefined) yield undefined;
+    else if (event.done) return;
+    else {
+      yield event.value;
+      next = events.next();
+    }
+  }
 }
 
 /** Characters of a file's output that are kept for the case that it fails. */
@@ -37,10 +63,25 @@ export default async function* progress(source) {
     if (!files.has(file)) files.set(file, new FileResult());
     return files.get(file);
   };
+  const running = new Map();
+  const runs = () =>
+    [...running].map(([file, from]) => `${sourceOf(file)} (${clock(performance.now() - from)})`).join(", ");
+  const isTerminal = process.stdout.isTTY === true;
+  const shown = () =>
+    isTerminal && running.size > 0 ? `  runs: ${runs()}`.slice(0, process.stdout.columns) : "";
+  const lineStart = isTerminal ? "\r\u001b[K" : "";
   let ended = 0;
   const closing = [];
   // "test:pass" and "test:fail" wait until the files before are done; "test:complete" is sent at once.
-  for await (const { type, data } of source) {
+  for await (const event of withPauses(source)) {
+    if (event === undefined) {
+      if (running.size > 0 && !isTerminal) yield `runs: ${runs()}\n`;
+      else yield `${lineStart}${shown()}`;
+      continue;
+    }
+    const { type, data } = event;
+    if (type === "test:dequeue" && data.file !== undefined && data.name === data.file)
+      running.set(data.file, performance.now());
     const isSummary = type === "test:diagnostic" && data.file === undefined;
     if (isSummary && /^[a-z_]+ [\d.]+$/.test(data.message)) closing.push(data.message);
     if (type === "test:stdout" || type === "test:stderr") resultOf(data.file).print(data.message);
@@ -54,17 +95,19 @@ export default async function* progress(source) {
       continue;
     }
     result.hasEnded = true;
+    running.delete(data.file);
     ended += 1;
     const { failures, output } = result;
     const hasFailed = failures.length > 0 || data.details.passed === false;
     const place = `${ended}`.padStart(width);
     const seconds = (data.details.duration_ms / 1000).toFixed(1);
-    const name = relative(root, data.file).replace("/dist/", "/").replace(/\.js$/, ".ts");
-    yield `[${place}/${total}] ${clock(performance.now() - began)} ${hasFailed ? "FAILED" : "ok"} ${name} (${seconds} s)\n`;
+    const name = sourceOf(data.file);
+    yield `${lineStart}[${place}/${total}] ${clock(performance.now() - began)} ${hasFailed ? "FAILED" : "ok"} ${name} (${seconds} s)\n`;
     if (hasFailed) yield [...failures, output, "\n"].join("");
+    yield shown();
     result.failures = [];
     result.output = "";
   }
   // Spelled as in TAP, which reads the same on every version of Node.
-  yield closing.map((line) => `# ${line}\n`).join("");
+  yield lineStart + closing.map((line) => `# ${line}\n`).join("");
 }

@@ -1,16 +1,26 @@
-// Runs the compiled tests: all of them, or those whose path contains one of the arguments.
+// Runs the compiled tests: those whose path contains one of the arguments, or without arguments the short run, which
+// says at its end what it left to CI. All of them run with --all or CI=true.
 // --required: tests that need the real programs fail, instead of being skipped, where those are missing.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { filesBelow, root } from "./sources.mjs";
+import { describeLeft, shortRun } from "./test-plan.mjs";
 
 /** A file whose process does not end, as when a failed test left a program running, fails instead of holding up the rest. */
 const FILE_TIMEOUT_MS = 20 * 60_000;
 
 const asked = process.argv.slice(2);
-const required = asked.includes("--required") || process.env.CI === "true";
+const isCi = process.env.CI === "true";
+const required = asked.includes("--required") || isCi;
 const wanted = asked.filter((argument) => !argument.startsWith("--"));
+const isShort = wanted.length === 0 && !isCi && !asked.includes("--all");
+
+const unknown = asked.find(
+  (argument) => argument.startsWith("--") && !["--required", "--all"].includes(argument),
+);
+if (unknown !== undefined) stop(`${unknown} is no flag of this script: --all, --required`);
 
 /** `packages/x/test/a.test.ts` is compiled to `packages/x/dist/test/a.test.js`, `test/a.test.ts` to `test/dist/a.test.js`. */
 function compiled(source) {
@@ -24,22 +34,32 @@ function stop(reason) {
   process.exit(1);
 }
 
-const sources = ["packages", "bin", "test"]
-  .flatMap((folder) => filesBelow(folder, (name) => name.endsWith(".test.ts")))
-  .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
+const all = ["packages", "bin", "test"].flatMap((folder) =>
+  filesBelow(folder, (name) => name.endsWith(".test.ts")),
+);
+const { kept, left } = shortRun(all);
+const sources = isShort
+  ? kept
+  : all.filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
 if (sources.length === 0) stop(`no test file matches ${wanted.join(", ") || "*.test.ts"}`);
 const unbuilt = sources.filter((file) => !existsSync(join(root, compiled(file))));
 if (unbuilt.length > 0) stop(`not built, run npm run build: ${unbuilt.join(", ")}`);
 
+/** Files that run at once. Some wait for programs and clocks, so that a third keeps two processors busy. */
+const concurrency = availableParallelism() + 1;
+
+console.log(
+  `test: ${sources.length} of ${all.length} files, ${concurrency} at a time; each is named when it has ended`,
+);
 const { status } = spawnSync(
   process.execPath,
   [
     "--test",
-    "--test-concurrency=2",
+    `--test-concurrency=${concurrency}`,
     `--test-timeout=${FILE_TIMEOUT_MS}`,
     `--test-reporter=${join(root, "scripts/test-progress.mjs")}`,
     "--test-reporter-destination=stdout",
-    ...(process.env.CI === "true" ? ["--test-reporter=spec", "--test-reporter-destination=stdout"] : []),
+    ...(isCi ? ["--test-reporter=spec", "--test-reporter-destination=stdout"] : []),
     ...sources.map(compiled),
   ],
   {
@@ -48,8 +68,11 @@ const { status } = spawnSync(
     env: {
       ...process.env,
       ANULO_TEST_FILES: `${sources.length}`,
+      ...(isShort && process.env.ANULO_TESTS === undefined && { ANULO_TESTS: "quick" }),
       ...(required && { ANULO_REAL_PROGRAMS: "required" }),
     },
   },
 );
+if (isShort)
+  console.log(`${describeLeft(left)}\nin part left to it: rounds of slow hashes (ANULO_TESTS=quick)`);
 process.exit(status ?? 1);

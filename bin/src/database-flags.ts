@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { BadSyncMode, checkDatabase, type NodeOptions, parseSyncMode, type SyncMode } from "@anulo/node";
 import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
+import { createMigrationBar } from "./migration-bar.ts";
 
 /** Flags about the database of the chain. */
 export const databaseFlags = {
@@ -49,6 +50,7 @@ export async function runDatabaseCheck(path: string, network: string): Promise<v
   const found = await checkDatabase({
     path,
     network,
+    onMigration: createMigrationBar(),
     onProgress({ blocks, of }) {
       const seconds = (performance.now() - start) / 1000;
       const left = Math.round((seconds / blocks) * (of - blocks));

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { exportChain } from "@anulo/node";
 import { exchangeFlags, GO_ON, runExchange } from "./exchange-command.ts";
 import { BadUsage, type FlagTable } from "./flags.ts";
+import { createMigrationBar } from "./migration-bar.ts";
 
 export const exportFlags = {
   ...exchangeFlags,
@@ -33,6 +34,7 @@ export function runExport(args: readonly string[]): Promise<void> {
           first,
           last,
           signal,
+          onMigration: createMigrationBar(),
           onProgress: bar.show,
         });
         const written = `${flags.to} ends with block ${found.end - 1}`;

@@ -4,6 +4,7 @@ import { rulesFlags, rulesOf } from "./chain-flags.ts";
 import { databaseFlags, databaseOptions } from "./database-flags.ts";
 import { exchangeFlags, GO_ON, runExchange } from "./exchange-command.ts";
 import type { FlagTable } from "./flags.ts";
+import { createMigrationBar } from "./migration-bar.ts";
 
 export const importFlags = {
   ...exchangeFlags,
@@ -45,6 +46,7 @@ export function runImport(args: readonly string[]): Promise<void> {
           verifyThreads,
           last,
           signal,
+          onMigration: createMigrationBar(),
           onProgress: bar.show,
         });
         const { before, height, topId, isComplete } = found;

@@ -4,6 +4,7 @@ import { BadUsage } from "./flags.ts";
 const usage = `anulo node    [flags]   a Monero node (as monerod)
 anulo node COMMAND [flags]   status, peers, block, .. of a node that runs; anulo node help lists them
 anulo wallet  [flags]   a wallet service (as monero-wallet-rpc)
+anulo wallet backup|restore FOLDER [flags]   copies of wallets, also while their service runs
 anulo import  [flags]   the chain of a monerod, or of its blockchain.raw, into ours
 anulo export  [flags]   our chain as blockchain.raw, for monero-blockchain-import
 anulo devnet  [flags]   both on a private chain, with two wallets that pay each other
@@ -56,6 +57,10 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
     if (command === "help") process.stdout.write(`anulo node COMMAND [flags]\n\n${remoteHelp()}\n`);
     else await runRemote(command, args.slice(1));
     return;
+  }
+  if (name === "wallet" && command !== undefined) {
+    const { isCopyCommand, runCopies } = await import("./wallet-copies.ts");
+    if (isCopyCommand(command)) return await runCopies(command, args.slice(1));
   }
   const load = commands[name];
   if (load === undefined) throw new BadUsage(`unknown command: ${name || "none"}\n\n${usage}`);

@@ -15,6 +15,7 @@ import { detachFlags, keepPidFile } from "./detach.ts";
 import type { FlagTable, Values } from "./flags.ts";
 import { nameFoundChain } from "./found-chain.ts";
 import { metricsAddressOf, metricsFlags, serveMetrics } from "./metrics-flags.ts";
+import { createMigrationBar } from "./migration-bar.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
 import { originalNodeFlags } from "./original-flags.ts";
@@ -149,6 +150,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const calls = createCallTally();
   const node = createNode({
     ...options,
+    onMigration: createMigrationBar(),
     onUnusualBlockRate: onUnusualBlockRate,
     ...(address && { onCall: calls.onCall }),
   });

@@ -36,6 +36,7 @@ class FakeSocket extends Duplex {
     done();
   }
   setTimeout() {}
+  setKeepAlive() {}
 }
 
 const limits = { ...defaultLimits, headerBytes: 1000, heldBytes: 200_000 };

@@ -1,5 +1,5 @@
 // Builds the console: Vite bundles page/, and every file it makes goes into one table, dist/console-pages.json.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -21,7 +21,7 @@ const types = {
 };
 
 /** Packages whose code is in the bundle, and whose licences go with it. */
-const bundled = ["preact", "uplot"];
+const bundled = ["preact", "qrcode-generator", "uplot"];
 
 function isCurrent() {
   const built = statSync(output, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -39,9 +39,20 @@ function isCurrent() {
   );
 }
 
+/** The licence of a package: its file, or what its source says at the top where there is none. */
+function licenceOf(folder) {
+  const file = join(folder, "LICENSE");
+  if (existsSync(file)) return readFileSync(file, "utf8");
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const source = readFileSync(join(folder, exports.import), "utf8");
+  const lines = source.match(/^(?:\s*\/\/.*\n)+/)?.[0];
+  if (!/licen[cs]e/i.test(lines ?? "")) throw new Error(`${folder} says nothing of its licence`);
+  return lines.replace(/^\s*\/\/-* ?/gm, "");
+}
+
 function licences() {
   const texts = bundled.map((name) => {
-    const text = readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8");
+    const text = licenceOf(join(root, "node_modules", name));
     return `${name}\n\n${text.trim()}\n`;
   });
   return texts.join("\n\n");

@@ -6,12 +6,41 @@ import { after, before, describe, it } from "node:test";
 import { readConsole } from "@anulo/console";
 import { call, type Devnet, startDevnet } from "@anulo/devnet";
 import { createWalletService, type WalletService } from "@anulo/wallet";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { accessibilityFaults, startBrowser, type Watched, watch, withoutBrowser } from "./browser.ts";
 import { picture } from "./pictures.ts";
+import { readQrCode } from "./read-qr-code.ts";
 
 const LOGIN = { user: "shop", password: "secret" };
 const PASSWORD = "a password";
+
+/** Makes a token, which works, and ends it, after which it does not. */
+async function walkTokens(page: Page, url: string): Promise<void> {
+  page.on("dialog", (dialog) => dialog.accept());
+  await page.getByRole("link", { name: "Tokens" }).click();
+  await page.getByText("There are no tokens").waitFor();
+  await page.getByLabel("Name of a new token").fill("till");
+  await page.getByLabel("Cap a day").fill("much");
+  await page.getByRole("button", { name: "Create the token" }).click();
+  await page.getByText("A cap is an amount").waitFor();
+  await page.getByLabel("Cap a day").fill("2.5");
+  await page.getByLabel("spend").check();
+  await page.getByRole("button", { name: "Create the token" }).click();
+  await page.getByRole("heading", { name: "The new token" }).waitFor();
+  const token = await page.locator(".box code").textContent();
+  const headers = { Authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "get_version" });
+  const statusOf = async () => (await fetch(`${url}/json_rpc`, { method: "POST", headers, body })).status;
+  assert.equal(await statusOf(), 200);
+  await page.getByRole("cell", { name: "read, spend" }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  assert.equal(await page.getByText(token!).count(), 0);
+  await picture(page, "wallet-tokens-light");
+  await page.getByRole("button", { name: "Revoke till" }).click();
+  await page.getByRole("cell", { name: "revoked", exact: true }).waitFor();
+  assert.equal(await statusOf(), 401);
+}
 
 describe("the console of a wallet service", { skip: withoutBrowser }, () => {
   let devnet: Devnet;
@@ -51,7 +80,7 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
 
   async function open(path: string, colorScheme: "light" | "dark" = "light"): Promise<Watched> {
     const page = await browser.newPage({ viewport: { width: 1180, height: 820 }, colorScheme });
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     const watched = watch(page, new URL(service.url).origin);
     await page.goto(`${service.url}/console${path}`);
     await page.locator("h1").waitFor();
@@ -92,6 +121,17 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
       await route.abort();
     });
     await page.getByRole("button", { name: "Pay", exact: true }).click();
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    // Its key is kept while another view is open, and when the page is loaded anew.
+    const key = await page.getByText("console-").textContent();
+    await page.getByRole("link", { name: "Events" }).click();
+    await page.getByRole("link", { name: "Wallets" }).click();
+    await page.getByRole("link", { name: "shop" }).click();
+    await page.getByRole("link", { name: "Pay", exact: true }).click();
+    await page.reload();
+    await page.getByText("not answered. Trying again pays once").waitFor();
+    assert.equal(await page.getByText("console-").textContent(), key);
+    assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("What became of it").click();
     assert.equal(lost, 1);
@@ -121,6 +161,7 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
         ["addresses", "#/wallet/shop/addresses", "Primary account"],
         ["pay-form", "#/wallet/shop/pay", "Amount in coins"],
         ["payments", "#/wallet/shop/payments", "console-"],
+        ["webhooks", "#/webhooks", "There are no webhooks"],
         ["proofs", "#/proofs", "Signature of a text"],
         ["events", "#/events", "transfer"],
       ] as const;
@@ -134,6 +175,43 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
       }
     });
   }
+
+  it("shows an address as a QR code that says it", async () => {
+    const { page, faults } = await open("#/wallet/shop/addresses");
+    await page.getByRole("button", { name: "Show the QR code of address 0" }).click();
+    const code = page.getByRole("img", { name: devnet.wallets.alice.address });
+    await code.waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await picture(page, "wallet-qr-code-light");
+    assert.equal(
+      readQrCode(await code.locator("path").getAttribute("d")),
+      `monero:${devnet.wallets.alice.address}`,
+    );
+    await page.getByRole("button", { name: "Hide" }).click();
+    assert.equal(await code.count(), 0);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  it("adds a webhook, shows its secret once, and removes it", async () => {
+    const { page, faults } = await open("#/webhooks");
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.getByLabel(/Address that is sent/).fill("http://127.0.0.1:9/hook");
+    await page.getByRole("button", { name: "Add the webhook" }).click();
+    await page.getByRole("heading", { name: "The secret of the new webhook" }).waitFor();
+    const secret = await page.locator(".box code").textContent();
+    assert.ok(secret !== null && secret.length > 20);
+    await page.getByRole("cell", { name: "http://127.0.0.1:9/hook", exact: true }).first().waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.reload();
+    await page.getByRole("cell", { name: "http://127.0.0.1:9/hook", exact: true }).first().waitFor();
+    assert.equal(await page.getByText(secret).count(), 0);
+    await page.getByRole("button", { name: /^Remove/ }).click();
+    await page.getByText("There are no webhooks").waitFor();
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
 
   it("makes an address with a label that is shown as text", async () => {
     const { page, faults } = await open("#/wallet/shop/addresses");
@@ -152,6 +230,7 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
       walletDirectory: folder,
       daemon: { url: devnet.nodeUrl },
       login: LOGIN,
+      access: { folder: join(folder, "tokens") },
       pages: readConsole(),
     });
     try {
@@ -160,6 +239,7 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
       const { faults } = watch(page, new URL(guarded.url).origin, [401]);
       await page.goto(`${guarded.url}/console`);
       await page.getByRole("link", { name: "shop" }).waitFor();
+      await walkTokens(page, guarded.url);
       assert.deepEqual(
         faults.filter((fault) => !fault.includes("401")),
         [],

@@ -40,7 +40,7 @@ describe("a fleet", { skip: postgresMissing() }, () => {
       const [first] = world.members;
       const name = world.names.find((each) => !world.walletsOf(first!).includes(each))!;
       const params = { filename: name, password: "" };
-      await assert.rejects(world.askUnnamed(first!, "open_wallet", params), /another process of the fleet/);
+      await assert.rejects(world.askUnnamed(first!, "open_wallet", params), { code: -503 });
       await world.ask(first!, name, "set_attribute", { key: "seen", value: "everywhere" });
       for (const member of world.members) {
         const { value } = await world.ask(member, name, "get_attribute", { key: "seen" });
@@ -64,7 +64,7 @@ describe("a fleet", { skip: postgresMissing() }, () => {
         const key = world.ask(restricted, name, "query_key", { key_type: "mnemonic" });
         await assert.rejects(key, { code: -7 });
       }
-      await restricted.stop();
+      await restricted.process.stop();
     });
 
     test("takes in no process that hashes passwords in another way", async () => {
@@ -74,7 +74,7 @@ describe("a fleet", { skip: postgresMissing() }, () => {
     test("goes on with the wallets of a process that is stopped, and gives a new one its share", async () => {
       const [first, second] = world.members;
       const had = world.walletsOf(first!);
-      await first!.stop();
+      await first!.process.stop();
       const all = () => world.walletsOf(second!).length + world.walletsOf(world.members[2]!).length;
       assert.ok(
         await until(async () => all() === world.names.length, PATIENCE_MS),

@@ -17,6 +17,7 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { call, type ExactObject } from "@anulo/devnet";
 import { freePorts } from "@anulo/testkit";
+import { shellExamples } from "../documents/examples.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -37,18 +38,6 @@ function run(
       resolve({ code: error?.code ?? error?.signal ?? 0, text: `${out}${complaint}` }),
     );
   });
-}
-
-/** The shell blocks of the page, under the heading that each stands below. */
-function blocks(): Map<string, string> {
-  const page = readFileSync(join(root, "docs/operate.md"), "utf8");
-  const sections = page.split(/^## /m).slice(1);
-  return new Map(
-    sections.flatMap((section) => {
-      const [, block] = /```sh\n(.*?)```/s.exec(section) ?? [];
-      return block === undefined ? [] : [[section.split("\n")[0]!, block] as const];
-    }),
-  );
 }
 
 test("the page's commands install, back up, restore and upgrade", async (t) => {
@@ -94,10 +83,12 @@ test("the page's commands install, back up, restore and upgrade", async (t) => {
   };
   const ask = (method: string, params: ExactObject = {}) =>
     call(`http://127.0.0.1:${walletPort}`, method, params);
-  const all = blocks();
-  assert.deepEqual([...all.keys()], ["Install", "Back up", "Restore", "Upgrade"]);
   const shell = async (heading: string) => {
-    const { code, text } = await run("bash", ["-euo", "pipefail", "-c", all.get(heading)!], { env });
+    const { code, text } = await run(
+      "bash",
+      ["-euo", "pipefail", "-c", shellExamples("docs/operate.md", heading).join("")],
+      { env },
+    );
     assert.equal(code, 0, `${heading}: ${text}`);
     return text;
   };

@@ -145,7 +145,7 @@ export function secretsOf({ service, others }: Pick<Scene, "service" | "others">
     ),
     ...of(
       "transaction key",
-      wallets.flatMap(({ state }) => [...state.txKeys.values()].flat()),
+      wallets.flatMap(({ state }) => [...state.txKeys].flatMap(([, keys]) => keys)),
     ),
     ...of(
       "multisig key",

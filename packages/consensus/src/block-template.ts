@@ -1,6 +1,6 @@
-import { blockReward, type Transaction, transactionWeight } from "@anulo/protocol";
+import { blockReward, minimumFullRewardWeight, type Transaction, transactionWeight } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
-import { hardFork, MINER_TRANSACTION_RESERVE } from "./constants.ts";
+import { MINER_TRANSACTION_RESERVE, PENALTY_FREE_ZONE } from "./constants.ts";
 import { medianTimestamp } from "./timestamps.ts";
 
 /** A pool transaction as a block template sees it. */
@@ -55,7 +55,7 @@ export function chooseTransactions<T extends TemplateTransaction>(
   isReady: (transaction: T) => boolean,
 ): TemplateChoice<T> {
   const { medianWeight, hardForkVersion } = economy;
-  const isWeighed = hardForkVersion >= hardFork.penaltyFreeZone300kB;
+  const isWeighed = minimumFullRewardWeight(hardForkVersion) === PENALTY_FREE_ZONE;
   const room =
     (isWeighed ? 2 * medianWeight : Math.floor((130 * medianWeight) / 100)) - MINER_TRANSACTION_RESERVE;
   const choice: TemplateChoice<T> = { transactions: [], weight: 0, fees: 0n, expectedReward: 0n };

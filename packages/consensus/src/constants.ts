@@ -2,7 +2,6 @@
  * Numbers every node must agree on: changing one splits the chain.
  * Source: cryptonote_config.h.
  */
-import { ruleForks } from "@anulo/protocol";
 
 /** Blocks whose median timestamp a new block may not be older than. */
 export const TIMESTAMP_WINDOW = 60;
@@ -43,20 +42,8 @@ export const MAX_POOL_EXTRA_SIZE = 1060;
 /** Outputs a Bulletproofs or Bulletproofs+ proof may cover. */
 export const MAX_PROVEN_OUTPUTS = 16;
 
-/** The hard fork that brought each rule. Source: cryptonote_config.h `HF_VERSION_*`, blockchain.cpp. */
-export const hardFork = {
-  ...ruleForks,
-  noDust: 2,
-  hiddenAmounts: 3,
-  ringCt: 4,
-  penaltyFreeZone300kB: 5,
-  uniqueRingMembers: 6,
-  sortedInputs: 7,
-  bulletproofs: 8,
-  cryptoNight1: 7,
-  cryptoNight2: 8,
-  cryptoNightR: 10,
-  randomX: 12,
-  // Monero's releases have no such fork yet; 17 is proposed (monero-project/monero, pull request 10038).
-  randomX2: Number.POSITIVE_INFINITY,
-} as const;
+/**
+ * The first hard fork whose blocks the second version of RandomX hashes. Monero's releases have no such fork yet; 17 is
+ * proposed (monero-project/monero, pull request 10038).
+ */
+export const RANDOMX_2_FORK = Number.POSITIVE_INFINITY;

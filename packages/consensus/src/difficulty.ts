@@ -1,4 +1,4 @@
-import { secondsPerBlock } from "@anulo/protocol";
+import { forkRules } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import { DIFFICULTY_BLOCKS, DIFFICULTY_CUT, DIFFICULTY_WINDOW } from "./constants.ts";
 import { RuleViolation } from "./violations.ts";
@@ -41,7 +41,7 @@ export function difficultyOfNextBlock(chain: ChainView): bigint {
     timestamps: chain.recentTimestamps(count),
     cumulativeDifficulties: chain.recentCumulativeDifficulties(count),
   };
-  const difficulty = nextDifficulty(window, secondsPerBlock(chain.hardForkVersion));
+  const difficulty = nextDifficulty(window, forkRules(chain.hardForkVersion).secondsPerBlock);
   if (!difficulty) throw new RuleViolation({ code: "DIFFICULTY_OVERFLOW" });
   return difficulty;
 }

@@ -95,7 +95,6 @@ export {
   meetsDifficulty,
   nextSeedHeight,
   type PowCandidate,
-  type PowVariant,
   parseSeedSchedule,
   powVariantOf,
   proofOfWork,

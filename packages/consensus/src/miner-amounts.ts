@@ -1,5 +1,4 @@
-import { digitsOfAmount } from "@anulo/protocol";
-import { hardFork } from "./constants.ts";
+import { digitsOfAmount, forkRules } from "@anulo/protocol";
 
 /**
  * In hard forks 2 and 3 a miner leaves the claim modulo this number unclaimed. Source: `BASE_REWARD_CLAMP_THRESHOLD`.
@@ -10,7 +9,7 @@ const DUST_THRESHOLD = 2_000_000_000n;
 
 /** Version of a new miner transaction: 2, without hidden amounts, as soon as there are RingCT outputs. */
 export function minerTransactionVersion(hardForkVersion: number): 1 | 2 {
-  return hardForkVersion >= hardFork.ringCt ? 2 : 1;
+  return forkRules(hardForkVersion).transactionVersions.most >= 2 ? 2 : 1;
 }
 
 /**
@@ -19,8 +18,8 @@ export function minerTransactionVersion(hardForkVersion: number): 1 | 2 {
  * `construct_miner_tx`, `decompose_amount_into_digits`.
  */
 export function minerOutputAmounts(claim: bigint, hardForkVersion: number): bigint[] {
-  if (hardForkVersion >= hardFork.ringCt) return [claim];
-  if (hardForkVersion >= hardFork.noDust) return digitsOfAmount(claim - (claim % CLAMP));
+  if (minerTransactionVersion(hardForkVersion) === 2) return [claim];
+  if (forkRules(hardForkVersion).amounts !== "any") return digitsOfAmount(claim - (claim % CLAMP));
   const all = digitsOfAmount(claim);
   const isDust = (upTo: number) => all.slice(0, upTo).reduce(sum, 0n) <= DUST_THRESHOLD;
   let dust = 0;

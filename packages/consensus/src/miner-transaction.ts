@@ -1,5 +1,12 @@
-import { isDecomposedAmount, MAX_AMOUNT, ringCtTypes, sumAmounts, type Transaction } from "@anulo/protocol";
-import { hardFork, MAX_PROVEN_OUTPUTS, MINER_UNLOCK_BLOCKS } from "./constants.ts";
+import {
+  forkRules,
+  isDecomposedAmount,
+  MAX_AMOUNT,
+  ringCtTypes,
+  sumAmounts,
+  type Transaction,
+} from "@anulo/protocol";
+import { MAX_PROVEN_OUTPUTS, MINER_UNLOCK_BLOCKS } from "./constants.ts";
 import { forbiddenOutputType } from "./transaction/outputs.ts";
 import { RuleViolation } from "./violations.ts";
 
@@ -26,13 +33,14 @@ export function checkMinerTransaction(transaction: Transaction, place: MinerPlac
 }
 
 function checkGeneration({ prefix, ringct }: Transaction, { height, hardForkVersion }: MinerPlace): void {
+  const { minerVersion } = forkRules(hardForkVersion);
   const [input, ...others] = prefix.inputs;
   if (input?.type !== "generation" || others.length > 0) throw new RuleViolation({ code: "MINER_INPUT" });
-  if (prefix.version < 2 && hardForkVersion >= hardFork.version2MinerTransaction) {
+  if (prefix.version < minerVersion) {
     throw new RuleViolation({ code: "MINER_VERSION", version: prefix.version });
   }
   const type = ringct?.type ?? ringCtTypes.none;
-  const mayHide = hardForkVersion < hardFork.noSignaturesInMinerTransaction && canBeWeighed(type, prefix);
+  const mayHide = minerVersion < 2 && canBeWeighed(type, prefix);
   if (type !== ringCtTypes.none && !mayHide) throw new RuleViolation({ code: "MINER_RINGCT", type });
   if (input.height !== height) {
     throw new RuleViolation({ code: "MINER_HEIGHT", height: input.height, required: height });
@@ -63,12 +71,13 @@ export interface MinerClaim {
  */
 export function checkClaim({ prefix }: Transaction, entitlement: MinerClaim): bigint {
   const { reward, fees, hardForkVersion } = entitlement;
-  if (hardForkVersion === 3) checkDecomposed(prefix.outputs);
+  const { claim } = forkRules(hardForkVersion);
+  if (claim === "less, digits") checkDecomposed(prefix.outputs);
   checkNotEmpty(prefix);
   const claimed = sumAmounts(prefix.outputs);
   const allowed = reward + fees;
   if (claimed > allowed) throw new RuleViolation({ code: "MINER_REWARD_TOO_HIGH", claimed, allowed });
-  const mayClaimLess = hardForkVersion >= 2 && hardForkVersion < hardFork.exactMinerReward && claimed >= fees;
+  const mayClaimLess = claim !== "all" && claimed >= fees;
   if (claimed !== allowed && !mayClaimLess) {
     throw new RuleViolation({ code: "MINER_REWARD_NOT_EXACT", claimed, allowed });
   }

@@ -1,6 +1,14 @@
-import { baseReward, dynamicBaseFee, isFeeEnough, neededFee, sumAmounts } from "@anulo/protocol";
+import {
+  baseReward,
+  dynamicBaseFee,
+  forkRules,
+  isFeeEnough,
+  isFeePerByte,
+  neededFee,
+  sumAmounts,
+} from "@anulo/protocol";
 import type { PoolView } from "./chain-view.ts";
-import { hardFork, MAX_POOL_EXTRA_SIZE } from "./constants.ts";
+import { MAX_POOL_EXTRA_SIZE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import { checkOutputs, checkOutputTypes } from "./transaction/outputs.ts";
@@ -80,7 +88,7 @@ export function readmitTransaction(
   const version = context.chain.hardForkVersion;
   try {
     if (!keptByBlock) checkFee(candidate, feeOf(candidate), context);
-    if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
+    if (isFeePerByte(version)) checkWeightLimit(candidate, version);
     checkOutputs(candidate, version);
     checkOutputTypes(candidate.transaction, version);
   } catch (error) {
@@ -110,7 +118,7 @@ export function feeOf({ transaction }: Pick<TransactionCandidate, "transaction">
 /** Fee (atomic units) per byte, or per kB before hard fork 8, that the next block requires. */
 export function baseFee({ chain, limits }: ChainContext): bigint {
   const version = chain.hardForkVersion;
-  const isLongTerm = version >= hardFork.longTermBlockWeight;
+  const isLongTerm = forkRules(version).weight !== "short";
   const medianWeight = isLongTerm
     ? Math.min(limits.effectiveMedian, limits.longTermEffectiveMedian)
     : limits.effectiveMedian;

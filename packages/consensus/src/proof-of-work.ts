@@ -1,12 +1,9 @@
 import type { RandomXVersion } from "@anulo/crypto";
-import { fromHex } from "@anulo/protocol";
+import { forkRules, fromHex, type PowVariant } from "@anulo/protocol";
 import type { ChainView, SeedSchedule } from "./chain-view.ts";
-import { hardFork } from "./constants.ts";
+import { RANDOMX_2_FORK } from "./constants.ts";
 import type { PowHashObligation } from "./obligations.ts";
 import { RuleViolation } from "./violations.ts";
-
-/** How a block is hashed: a variant of CryptoNight (4 is CryptoNight-R, which needs the height), or RandomX of any version. */
-export type PowVariant = 0 | 1 | 2 | 4 | "randomx";
 
 /** The schedule of all networks; a shorter one is for tests. Source: rx-slow-hash.c. */
 export const SEED_SCHEDULE: SeedSchedule = { epochBlocks: 2048, lagBlocks: 64 };
@@ -48,20 +45,17 @@ export function nextSeedHeight(height: number, schedule: SeedSchedule = SEED_SCH
 
 /** How blocks of this major version are hashed. Source: cryptonote_tx_utils.cpp `get_block_longhash`, slow-hash.c. */
 export function powVariantOf(majorVersion: number): PowVariant {
-  if (majorVersion >= hardFork.randomX) return "randomx";
-  if (majorVersion >= hardFork.cryptoNightR) return 4;
-  if (majorVersion >= hardFork.cryptoNight2) return 2;
-  return majorVersion >= hardFork.cryptoNight1 ? 1 : 0;
+  return forkRules(majorVersion).powVariant;
 }
 
 /** The version of RandomX that hashes blocks of this major version, where RandomX does. */
 export function randomXVersionOf(majorVersion: number): RandomXVersion {
-  return majorVersion >= hardFork.randomX2 ? 2 : 1;
+  return majorVersion >= RANDOMX_2_FORK ? 2 : 1;
 }
 
 /** The versions of RandomX that the hard forks use. */
 export const RANDOMX_VERSIONS: readonly RandomXVersion[] =
-  hardFork.randomX2 === Number.POSITIVE_INFINITY ? [1] : [1, 2];
+  RANDOMX_2_FORK === Number.POSITIVE_INFINITY ? [1] : [1, 2];
 
 /** Height of a block of mainnet whose hash the programs of that time computed wrongly. */
 const WRONG_HASH_HEIGHT = 202_612;

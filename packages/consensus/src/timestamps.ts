@@ -1,4 +1,4 @@
-import { secondsPerBlock } from "@anulo/protocol";
+import { forkRules } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import { FUTURE_TIME_LIMIT_SECONDS, TIMESTAMP_WINDOW } from "./constants.ts";
 import { median } from "./median.ts";
@@ -37,7 +37,7 @@ export function checkTimestampNotBefore(timestamp: number, earliest: number | un
 export function adjustedTime(chain: ChainView, now: number): number {
   const timestamps = chain.recentTimestamps(TIMESTAMP_WINDOW);
   if (timestamps.length < TIMESTAMP_WINDOW) return now;
-  const target = secondsPerBlock(2);
+  const target = forkRules(2).secondsPerBlock;
   const projectedMedian = median(timestamps) + ((TIMESTAMP_WINDOW + 1) * target) / 2;
   return Math.min(Math.max(...timestamps) + target, projectedMedian);
 }

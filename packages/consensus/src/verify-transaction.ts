@@ -1,5 +1,6 @@
+import { forkRules, isFeePerByte } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
-import { hardFork, MAX_TRANSACTION_SIZE } from "./constants.ts";
+import { MAX_TRANSACTION_SIZE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import {
@@ -51,7 +52,7 @@ export function verifyTransaction(
  * blocks beside the main chain. Throws `RuleViolation`.
  */
 export function verifyTransactionAlone(candidate: TransactionCandidate, version: number): Obligation[] {
-  if (version < hardFork.perByteFee) checkBlobSize(candidate.weight);
+  if (!isFeePerByte(version)) checkBlobSize(candidate.weight);
   return checkAlone(candidate, version);
 }
 
@@ -62,7 +63,7 @@ export function verifyTransactionAlone(candidate: TransactionCandidate, version:
 export function checkAlone(candidate: TransactionCandidate, version: number): Obligation[] {
   const { transaction, id: transactionId } = candidate;
   checkKnownVersion(transaction.prefix.version, version);
-  if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
+  if (isFeePerByte(version)) checkWeightLimit(candidate, version);
   checkInputTypes(transaction);
   const inputs = keyInputs(transaction);
   const keys = checkOutputKeys(transaction);
@@ -124,7 +125,7 @@ export function checkWeightLimit({ weight }: TransactionCandidate, version: numb
 /** From hard fork 12 there must be at least two outputs. */
 function checkOutputCount(prefix: TransactionCandidate["transaction"]["prefix"], chain: ChainView): void {
   const outputs = prefix.outputs.length;
-  if (chain.hardForkVersion >= hardFork.minimumTwoOutputs && prefix.version >= 2 && outputs < 2) {
+  if (prefix.version >= 2 && outputs < forkRules(chain.hardForkVersion).fewestOutputs) {
     throw new RuleViolation({ code: "TOO_FEW_OUTPUTS", outputs });
   }
 }

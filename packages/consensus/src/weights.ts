@@ -1,12 +1,6 @@
-import { minimumFullRewardWeight } from "@anulo/protocol";
+import { forkRules, minimumFullRewardWeight } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
-import {
-  hardFork,
-  MINER_TRANSACTION_RESERVE,
-  PENALTY_FREE_ZONE,
-  REWARD_WINDOW,
-  SURGE_FACTOR,
-} from "./constants.ts";
+import { PENALTY_FREE_ZONE, REWARD_WINDOW, SURGE_FACTOR } from "./constants.ts";
 import { median } from "./median.ts";
 import { RuleViolation } from "./violations.ts";
 
@@ -41,8 +35,9 @@ interface Medians {
  * the long-term one; before hard fork 10 the short-term median itself.
  */
 function scaledMedian({ version, shortTermMedian, longTermEffectiveMedian }: Medians): number {
-  if (version < hardFork.longTermBlockWeight) return shortTermMedian;
-  const floor = version >= hardFork.scaling2021 ? longTermEffectiveMedian : PENALTY_FREE_ZONE;
+  const { weight } = forkRules(version);
+  if (weight === "short") return shortTermMedian;
+  const floor = weight === "2021" ? longTermEffectiveMedian : PENALTY_FREE_ZONE;
   return Math.min(Math.max(floor, shortTermMedian), SURGE_FACTOR * longTermEffectiveMedian);
 }
 
@@ -52,9 +47,10 @@ function scaledMedian({ version, shortTermMedian, longTermEffectiveMedian }: Med
  * Source: blockchain.cpp `get_next_long_term_block_weight`.
  */
 export function longTermWeight(weight: number, chain: ChainView): number {
-  if (chain.hardForkVersion < hardFork.longTermBlockWeight) return weight;
+  const rule = forkRules(chain.hardForkVersion).weight;
+  if (rule === "short") return weight;
   const centre = Math.max(PENALTY_FREE_ZONE, chain.longTermWeightMedian);
-  if (chain.hardForkVersion < hardFork.scaling2021) {
+  if (rule === "long") {
     return Math.min(weight, centre + Math.floor((centre * 2) / 5));
   }
   const lowest = Math.floor((centre * 10) / 17);
@@ -67,18 +63,16 @@ export function longTermWeight(weight: number, chain: ChainView): number {
  * the effective median. Source: blockchain.cpp `validate_miner_transaction`.
  */
 export function penaltyMedian(chain: ChainView, limits: WeightLimits): number {
-  const isEffective = chain.hardForkVersion >= hardFork.effectiveMedianInPenalty;
+  const isEffective = forkRules(chain.hardForkVersion).penalty === "effective";
   return isEffective ? limits.effectiveMedian : median(chain.recentWeights(REWARD_WINDOW));
 }
 
 /**
- * Maximum weight (bytes) of a transaction: from hard fork 8 half of the smallest block, less the reserve for the miner
- * transaction. Source: tx_pool.cpp `get_transaction_weight_limit`.
+ * Maximum weight (bytes) of a transaction in a block: from hard fork 8 half of the smallest block, less 600 bytes for
+ * the miner's. Source: tx_pool.cpp `get_transaction_weight_limit`.
  */
 export function transactionWeightLimit(hardForkVersion: number): number {
-  const minimum = minimumFullRewardWeight(hardForkVersion);
-  const share = hardForkVersion >= hardFork.perByteFee ? minimum / 2 : minimum;
-  return share - MINER_TRANSACTION_RESERVE;
+  return forkRules(hardForkVersion).heaviestTransaction;
 }
 
 /** Number by which a block's own bytes may exceed the limit. Source: cryptonote_core.cpp `BLOCK_SIZE_SANITY_LEEWAY`. */

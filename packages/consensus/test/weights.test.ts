@@ -71,10 +71,10 @@ test("the penalty is measured against the last 100 blocks before hard fork 12", 
   assert.deepEqual([10, 11, 12, 13].map(ofSmall), [100, 100, 300_000, 300_000]);
 });
 
-test("a transaction may weigh half of the smallest block from hard fork 8, less 600 bytes", () => {
+test("a transaction weighs a megabyte at most, from hard fork 8 half of the smallest block, less 600 bytes", () => {
   assert.deepEqual(
     [1, 2, 5, 7, 8, 16].map(transactionWeightLimit),
-    [19_400, 59_400, 299_400, 299_400, 149_400, 149_400],
+    [1_000_000, 1_000_000, 1_000_000, 1_000_000, 149_400, 149_400],
   );
 });
 

@@ -1,4 +1,13 @@
+export type { MiningMode } from "./auto-mining.ts";
 export { CallFailed, call, post } from "./call.ts";
-export { type Devnet, type DevnetOptions, type DevnetWallet, startDevnet } from "./devnet.ts";
+export type { ClockOptions } from "./clock.ts";
+export { startDevnet } from "./devnet.ts";
 export type { Exact, ExactObject } from "./exact-json.ts";
 export { formatExact, isExactObject, parseExact, WrittenAsFraction } from "./exact-json.ts";
+export type { Fault, FaultKind, FaultOptions, Faults } from "./faults.ts";
+export { devnetFixture, type Hooks } from "./fixture.ts";
+export { NotSupported } from "./net.ts";
+export type { Devnet, DevnetOptions, DevnetWallet, ReorgOptions, UsualNames } from "./options.ts";
+export { freePorts } from "./programs/free-port.ts";
+export { type LaunchOptions, launch, type Program } from "./programs/launch.ts";
+export { devnetErrors, startDevnetRpc } from "./rpc-server.ts";

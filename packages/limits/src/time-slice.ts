@@ -11,6 +11,8 @@ export interface SliceOptions {
   readonly sliceMs?: number;
   /** Called before each pause: the data that is read must not change meanwhile, so a snapshot is taken here. */
   readonly beforeYield?: () => void;
+  /** Called after each pause, before the next slice. */
+  readonly afterYield?: () => void;
   /** Waits between two slices; by default one turn of the event loop. */
   readonly pause?: () => Promise<unknown>;
   /** Called with the milliseconds of each slice, the last one included. */
@@ -38,12 +40,13 @@ export class TimeSlice {
 
   /** Lets everything else that is ready run, then starts the next slice. Rejects where the work is aborted. */
   async yield(): Promise<void> {
-    const { beforeYield, pause = setImmediate, signal } = this.#options;
+    const { beforeYield, afterYield, pause = setImmediate, signal } = this.#options;
     beforeYield?.();
     this.end();
     this.#isPaused = true;
     await pause();
     signal?.throwIfAborted();
+    afterYield?.();
     this.#isPaused = false;
     this.#startedAt = performance.now();
   }

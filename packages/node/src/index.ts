@@ -7,13 +7,20 @@ export {
   parseSeedSchedule,
   type SeedSchedule,
 } from "@anulo/consensus";
-export { BadSyncMode, findMonerodDatabase, parseSyncMode, type SyncMode } from "@anulo/storage";
+export {
+  BadSyncMode,
+  findMonerodDatabase,
+  type MigrationProgress,
+  parseSyncMode,
+  type SyncMode,
+} from "@anulo/storage";
 export type { UnusualBlockRate } from "./block-rate.ts";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
 export { type CheckOptions, checkDatabase } from "./chain/check-database.ts";
 export type { ChainEvent, Events } from "./chain/events.ts";
 export { type IncomingBlock, readBlockWithTransactions, readIncomingBlock } from "./chain/incoming-block.ts";
 export type { ChainParts } from "./chain/parts.ts";
+export { type SavedChain, saveChain } from "./chain/saved-chain.ts";
 export { type ExportOptions, type ExportResult, exportChain } from "./exchange/export-chain.ts";
 export { type ImportOptions, type ImportResult, importChain } from "./exchange/import-chain.ts";
 export { type BackgroundSettings, backgroundDefaults } from "./mining/background.ts";

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Checkpoint, KnownBlocks, SeedSchedule } from "@anulo/consensus";
+import type { RandomSource } from "@anulo/crypto";
 import { type Network, type NetworkName, networks } from "@anulo/protocol";
 import {
   createRpcServer,
@@ -8,8 +9,6 @@ import {
   type Listener,
   type Log,
   type Login,
-  type RequestCaller,
-  type RequestInfo,
   type RpcServer,
   type RpcServerOptions,
   silent,
@@ -17,7 +16,7 @@ import {
   unreadLog,
   type ZmqEndpoint,
 } from "@anulo/rpc";
-import type { SyncMode } from "@anulo/storage";
+import type { StoreOptions, SyncMode } from "@anulo/storage";
 import { RATE_BLOCKS, type UnusualBlockRate, unusualBlockRate } from "./block-rate.ts";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
@@ -38,15 +37,18 @@ import { createPow, type Pow, type PowOptions } from "./pow/pow.ts";
 import { type Bootstrap, createBootstrap } from "./rpc/bootstrap.ts";
 import { type BootstrapChoice, readChoice } from "./rpc/bootstrap-choice.ts";
 import { createCallTracking } from "./rpc/call-tracking.ts";
-import { nodeCalls } from "./rpc/calls.ts";
+import { nodeInterface } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
 import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
 import { createAnswerMemory } from "./rpc/memory.ts";
+import { contextsOf, withoutMapping } from "./rpc/request-context.ts";
 import { stopEach } from "./stop-each.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
 /** Options of a node. All but the network may be left out. */
-export interface NodeOptions extends Pick<RpcServerOptions<never>, "onCall" | "pages"> {
+export interface NodeOptions
+  extends Pick<RpcServerOptions<never>, "onCall" | "pages">,
+    Pick<StoreOptions, "onMigration"> {
   /** A network's name; or its parameters, for tests on chains with other hard forks. */
   readonly network: NetworkName | Network;
   /** The database file; if left out, a temporary one, deleted when the node stops. */
@@ -100,6 +102,8 @@ export interface NodeOptions extends Pick<RpcServerOptions<never>, "onCall" | "p
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
   readonly now?: (() => number) | undefined;
+  /** Source of the keys of miner transactions; by default the system's. */
+  readonly random?: RandomSource | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -279,18 +283,29 @@ function openMiner(options: NodeOptions, { parts, events }: OpenChain, pow: Pow)
   });
 }
 
+function openPow({ log, hashing }: NodeOptions, threads: number): Pow {
+  const powLog = log?.in("pow");
+  return createPow({
+    ...hashing,
+    threads: Math.max(1, threads),
+    onEngine: (engine, reason) => powLog?.info("RandomX is computed", { by: engine, reason }),
+    onDataset: ({ type, ...news }) => powLog?.info("dataset for mining", news),
+  });
+}
+
 interface ChainDependencies {
   readonly discharge: Verifiers["discharge"];
   readonly now: () => number;
   readonly onFault: (fault: Error) => void;
   readonly news: News | undefined;
+  readonly signal: AbortSignal;
 }
 
 function openChainOf(options: NodeOptions, { news, ...under }: ChainDependencies): Promise<OpenChain> {
   const { fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
-  const { databasePath: path, syncMode, maxPoolWeight, keepAltBlocks } = options;
+  const { databasePath: path, syncMode, maxPoolWeight, keepAltBlocks, onMigration } = options;
   const rules = { network: networkOf(options), fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
-  const database = { path, syncMode, maxPoolWeight, keepAltBlocks };
+  const database = { path, syncMode, maxPoolWeight, keepAltBlocks, onMigration };
   return openChain({ ...rules, ...database, ...under, onBug: bugLog(options), onAppended: news?.observe });
 }
 
@@ -300,18 +315,13 @@ async function startAll(
   begun: StartedParts,
 ): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
-  const powLog = options.log?.in("pow");
-  const pow = createPow({
-    ...options.hashing,
-    threads: Math.max(1, verifyThreads),
-    onEngine: (engine, reason) => powLog?.info("RandomX is computed", { by: engine, reason }),
-    onDataset: ({ type, ...news }) => powLog?.info("dataset for mining", news),
-  });
+  const pow = openPow(options, verifyThreads);
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   Object.assign(begun, { pow, verifiers });
   const network = networkOf(options);
   const news = newsOf(options);
-  const chain = await openChainOf(options, { discharge: verifiers.discharge, now, onFault, news });
+  const { discharge } = verifiers;
+  const chain = await openChainOf(options, { discharge, now, onFault, news, signal: stopped });
   begun.chain = chain;
   stopped.throwIfAborted();
   const backlog = new Backlog(now, chain.parts.proofs.unproven);
@@ -389,31 +399,6 @@ function isOffline({ offline, peers }: NodeOptions): boolean {
   return offline ?? peers === undefined;
 }
 
-/** Creates the context of a request's handler; consecutive requests from one address share it. */
-function contextsOf(services: NodeServices): (request: RequestInfo) => NodeContext {
-  const contexts = new WeakMap<RequestCaller, NodeContext>();
-  return ({ dialect, restricted, remoteAddress, caller }) => {
-    const known = contexts.get(caller);
-    if (known !== undefined) return known;
-    const context = {
-      ...services,
-      dialect,
-      restricted,
-      remoteAddress: withoutMapping(remoteAddress),
-      get signal() {
-        return caller.signal;
-      },
-    };
-    contexts.set(caller, context);
-    return context;
-  };
-}
-
-/** The IPv4 address of a caller on an IPv6 socket. */
-function withoutMapping(address: string): string {
-  return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
-}
-
 /** Errors of pruning in the background are faults of the disk, which the store reports. */
 function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain): Pruner {
   const onProgress = ({ height, end }: { readonly height: number; readonly end: number }) =>
@@ -468,6 +453,7 @@ async function serve(
     neededStripe: () => peering.neededStripe(),
     miner,
     backlog,
+    random: options.random,
     startTime: now(),
     offline: isOffline(options),
     bans,
@@ -481,11 +467,12 @@ async function serve(
     requestStop,
   };
   server = await createRpcServer<NodeContext>({
-    calls: nodeCalls(),
+    ...nodeInterface(),
     listen,
     isShutOut: (remoteAddress) =>
       bans.isInUse() && (bans.secondsLeft(withoutMapping(remoteAddress)) ?? 0) > 0,
     context: contextsOf(services),
+    rowsRead: () => chain.parts.store.rowsRead(),
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),
     ...(limits !== undefined && { limits }),

@@ -59,6 +59,19 @@ test("the windows below the tip follow it back and forth, reading only what move
   await chain.close();
 });
 
+test("no caller is charged for the rows of windows that are loaded again", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  await mine(parts, 900);
+  await popBlocks(parts, 600);
+  const before = parts.store.rowsRead();
+  parts.state.view();
+  assert.equal(parts.store.rowsRead(), before);
+  loadedAnew(parts);
+  assert.ok(parts.store.rowsRead() >= before + 300);
+  await chain.close();
+});
+
 test("a view stays the same where a write was taken back that changed nothing", async () => {
   const chain = await emptyChain();
   const { parts } = chain;

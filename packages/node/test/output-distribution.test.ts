@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { networks, writePortable } from "@anulo/protocol";
-import { daemon } from "@anulo/rpc";
+import { daemon, RowMeter } from "@anulo/rpc";
 import { createAnswerMemory } from "../src/rpc/memory.ts";
 import { binaryOutputDistribution, outputDistribution } from "../src/rpc/output-distribution.ts";
 
@@ -31,7 +31,13 @@ function createNode() {
   const parts = { network: networks.regtest, store, state: { view: () => view } };
   const memory = createAnswerMemory(parts as never);
   return {
-    context: { parts, memory, restricted: false, signal: new AbortController().signal } as never,
+    context: {
+      parts,
+      memory,
+      restricted: false,
+      signal: new AbortController().signal,
+      rows: new RowMeter(() => 0),
+    } as never,
     become(next: Blocks) {
       blocks = next;
       let sum = 0;

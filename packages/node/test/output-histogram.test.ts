@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RowMeter } from "@anulo/rpc";
 import { outputHistogram } from "../src/rpc/output-histogram.ts";
 
 /** More than one turn of the event loop may take. */
@@ -30,7 +31,15 @@ function createNode(amounts: number, height: number) {
     return { ...readerOf(() => then), close: () => now.open-- };
   };
   const parts = { store: { read: readerOf(() => now.height), snapshot }, now: () => 1_000_000 };
-  return { now, context: { parts, restricted: false, signal: new AbortController().signal } as never };
+  return {
+    now,
+    context: {
+      parts,
+      restricted: false,
+      signal: new AbortController().signal,
+      rows: new RowMeter(() => 0),
+    } as never,
+  };
 }
 
 const anything = { amounts: [], min_count: 0, max_count: 0, unlocked: true, recent_cutoff: 0 };

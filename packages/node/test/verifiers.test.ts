@@ -6,6 +6,7 @@ import { admitTransaction, chainContext, type Obligation } from "@anulo/consensu
 import { readTransaction, transactionHash, transactionWeight } from "@anulo/protocol";
 import { createProofs, FailedProof } from "../src/chain/proofs.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
+import { startVerifyThread } from "../src/verify-workers/verify-thread.ts";
 import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
@@ -62,6 +63,19 @@ for (const threads of [0, 1, 2]) {
     await verifiers.stop();
   });
 }
+
+test("a thread that checks proofs before it is ready checks later ones as any other, whatever the first were", async () => {
+  const garbage = [{ kind: "clsag" }] as unknown as Obligation[];
+  for (const firstProofs of [obligations, spoilt("clsag"), garbage]) {
+    const thread = startVerifyThread({ onGone: () => {}, idleMs: 30_000, firstProofs });
+    const [first, failed] = await Promise.all([thread.run(obligations, 1), thread.run(spoilt("clsag"), 1)]);
+    assert.equal(first, undefined);
+    assert.equal(failed?.violation.code, "CLSAG");
+    assert.equal(thread.isReady, true);
+    assert.equal(thread.pendingCost, 0);
+    await thread.stop();
+  }
+});
 
 /** The golden chain's two waiting payments, each on its own. */
 const payments = [...new Set(obligations.map(idOf))].map((id) =>

@@ -4,7 +4,10 @@ import { nodeDataRecord, peerEntries, syncDataField } from "./records.ts";
 
 const emptyRecord = epee.record({});
 const KiB = 1024;
-/** A node may send 250 addresses, each of which takes a few objects. */
+/**
+ * Sizes of a handshake and of a timed sync: a node may send 250 addresses, each of which takes a few objects. More bytes
+ * are refused from the head of the frame, before they are read (`levin/frame-reader.ts`).
+ */
 const withAddresses = { requestBytes: 64 * KiB, responseBytes: 64 * KiB, memoryBytes: 512 * KiB, rows: 0 };
 const short = { requestBytes: 4 * KiB, responseBytes: 4 * KiB, memoryBytes: 16 * KiB, rows: 0 };
 

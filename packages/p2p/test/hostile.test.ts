@@ -67,7 +67,9 @@ async function shakenHands(call: (from: string) => Caller, from: string): Promis
 /** The victim still welcomes others. */
 async function assertServes(call: (from: string) => Caller, victim: TestNode): Promise<void> {
   await shakenHands(call, "8.8.8.8");
-  assert.ok(victim.network.peers().some(({ address }) => address.host === "8.8.8.8"));
+  const isPeer = () => victim.network.peers().some(({ address }) => address.host === "8.8.8.8");
+  for (let i = 0; i < 100 && !isPeer(); i++) await settle();
+  assert.ok(isPeer());
   assert.deepEqual(victim.errors, []);
 }
 

@@ -1,5 +1,5 @@
 import { roundAmountUp } from "./amount.ts";
-import { ruleForks } from "./hard-forks.ts";
+import { forkRules } from "./fork-rules.ts";
 import { minimumFullRewardWeight } from "./reward.ts";
 
 /** Fees are whole multiples of this many atomic units (8 decimals). Source: `get_fee_quantization_mask`. */
@@ -21,7 +21,8 @@ function roundUpTo(value: bigint, unit: bigint): bigint {
 
 /** Whether fees of this hard fork are per byte of weight; before they were per kB of size. */
 export function isFeePerByte(version: number): boolean {
-  return version >= ruleForks.perByteFee;
+  const { fee } = forkRules(version);
+  return fee === "dynamic, per byte" || fee === "2021, per byte";
 }
 
 export type FeeParameters = {
@@ -37,15 +38,16 @@ export type FeeParameters = {
  * blockchain.cpp `get_dynamic_base_fee`; "Monero dynamic block size and fees" (2021) for fork 15.
  */
 export function dynamicBaseFee({ reward, medianWeight, version }: FeeParameters): bigint {
-  if (version < ruleForks.dynamicFee) return FIXED_FEE_PER_KB;
+  const rule = forkRules(version).fee;
+  if (rule === "fixed, per kB") return FIXED_FEE_PER_KB;
   const zone = BigInt(minimumFullRewardWeight(version));
   const median = BigInt(medianWeight) > zone ? BigInt(medianWeight) : zone;
-  if (version >= ruleForks.scaling2021) {
+  if (rule === "2021, per byte") {
     const fee = (reward * REFERENCE_WEIGHT) / median / median;
     return fee - fee / 20n;
   }
   if (isFeePerByte(version)) return (reward * REFERENCE_WEIGHT) / median / zone / 5n;
-  const base = version >= 5 ? (FIXED_FEE_PER_KB * 60_000n) / FULL_REWARD_ZONE : FIXED_FEE_PER_KB;
+  const base = zone === FULL_REWARD_ZONE ? (FIXED_FEE_PER_KB * 60_000n) / FULL_REWARD_ZONE : FIXED_FEE_PER_KB;
   const scaled = ((base * zone) / median) * reward;
   return roundUpTo(scaled / BASE_BLOCK_REWARD, FEE_QUANTIZATION_MASK);
 }

@@ -115,8 +115,22 @@ export {
   isFeePerByte,
   neededFee,
 } from "./fee.ts";
+export {
+  type AmountRule,
+  allForkRules,
+  type ClaimRule,
+  type FeeRule,
+  type ForkRules,
+  firstFork,
+  forkRules,
+  type OutputTypes,
+  type PenaltyRule,
+  type PowVariant,
+  type UnlockRule,
+  type WeightRule,
+} from "./fork-rules.ts";
 export { genesisBlock } from "./genesis.ts";
-export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
+export { hardForkAt, heightOfHardFork } from "./hard-forks.ts";
 export {
   type IdentifiedTransaction,
   type ReadTransactionOptions,

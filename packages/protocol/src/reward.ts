@@ -1,5 +1,5 @@
 import { MAX_AMOUNT } from "./amount.ts";
-import { secondsPerBlock } from "./hard-forks.ts";
+import { forkRules } from "./fork-rules.ts";
 
 /**
  * Atomic units per minute that are emitted for ever ("tail"). Source: cryptonote_config.h `FINAL_SUBSIDY_PER_MINUTE`.
@@ -8,8 +8,7 @@ const TAIL_PER_MINUTE = 300_000_000_000n;
 
 /** Weight (bytes) up to which a block of this version is never penalised. Source: `get_min_block_weight`. */
 export function minimumFullRewardWeight(version: number): number {
-  if (version < 2) return 20_000;
-  return version < 5 ? 60_000 : 300_000;
+  return forkRules(version).freeWeight;
 }
 
 /**
@@ -22,7 +21,7 @@ export function baseReward({
   alreadyGenerated: bigint;
   version: number;
 }): bigint {
-  const minutes = secondsPerBlock(version) / 60;
+  const minutes = forkRules(version).secondsPerBlock / 60;
   const curve = (MAX_AMOUNT - alreadyGenerated) >> BigInt(21 - minutes);
   const tail = TAIL_PER_MINUTE * BigInt(minutes);
   return curve < tail ? tail : curve;

@@ -6,6 +6,8 @@ import {
   BadBytes,
   epee,
   fromHex,
+  openPortable,
+  PortableNames,
   peerLimits,
   readPortable,
   readRecord,
@@ -209,6 +211,59 @@ test("fields of the wrong size, and too many elements, are refused", () => {
     ["outs", { type: "object", values: Array.from({ length: 4 }, () => new Map()) }],
   ]);
   assert.throws(() => readRecord(answer, writePortable(outs)), /more than 3/);
+});
+
+test("the declared fields of an array's objects are each object's own, in any order, beside lists and undeclared ones", () => {
+  const number = (value: bigint): PortableEntry => ({ type: "uint64", value });
+  const inner = (...values: bigint[]): PortableEntry => ({
+    type: "object",
+    values: values.map((value) => new Map([["n", number(value)]])),
+  });
+  const objects: PortableObject[] = [
+    new Map<string, PortableEntry>([
+      ["a", number(1n)],
+      ["b", inner(2n, 3n)],
+      ["c", number(4n)],
+    ]),
+    new Map<string, PortableEntry>([
+      ["c", { type: "uint8", value: 5n }],
+      ["d", { type: "string", value: Uint8Array.of(6) }],
+    ]),
+    new Map<string, PortableEntry>([["x", number(9n)]]),
+    new Map<string, PortableEntry>([["b", inner(7n)]]),
+  ];
+  const bytes = writePortable(new Map([["list", { type: "object", values: objects }]]));
+  const [list] = openPortable(bytes).fields(new PortableNames(["list"]))!;
+  const read = list!.mapFields(new PortableNames(["a", "b", "c", "d"]), ([a, b, c, d]) => ({
+    a: a?.integer,
+    b: b?.mapFields(new PortableNames(["n"]), ([n]) => n?.integer),
+    c: c?.integer,
+    d: d?.bytes?.length,
+  }));
+  const nothing = { a: undefined, b: undefined, c: undefined, d: undefined };
+  assert.deepEqual(read, [
+    { ...nothing, a: 1n, b: [2n, 3n], c: 4n },
+    { ...nothing, c: 5n, d: 1 },
+    nothing,
+    { ...nothing, b: [7n] },
+  ]);
+  assert.equal(
+    openPortable(bytes).mapFields(new PortableNames(["list"]), () => 0),
+    undefined,
+  );
+});
+
+test("objects of an array are counted as memory, one by one", () => {
+  const values = Array.from({ length: 100 }, () => new Map<string, PortableEntry>());
+  const bytes = writePortable(new Map([["list", { type: "object", values }]]));
+  const count = (memoryBytes: number) => {
+    const [list] = openPortable(bytes, { ...peerLimits, memoryBytes }).fields(new PortableNames(["list"]))!;
+    return list!.mapFields(new PortableNames(["a", "b"]), () => 0)!.length;
+  };
+  // Each is estimated at 64 bytes, 16 for each declared field, and 16 in the list, which is one of 64 bytes with a field.
+  const needed = 80 + 100 * (16 + 64 + 2 * 16);
+  assert.equal(count(needed), 100);
+  assert.throws(() => count(needed - 1), BadBytes);
 });
 
 /** Bytes of memory that a call has taken on the way, at the least; what was freed meanwhile is not seen. */

@@ -8,10 +8,15 @@ const MiB = 1024 * KiB;
  * MAX_RPC_CONTENT_LENGTH (1 MiB per request); the rest is ours.
  */
 export const costs = {
-  /** A record, or a few rows. Also the limit of calls without a declared cost. */
-  small: { requestBytes: MiB, memoryBytes: 4 * MiB, rows: 1000, responseBytes: 256 * KiB },
+  /**
+   * A record, or a few rows; the first call after a start also reads the blocks that limits of the next one depend on.
+   * Also the limit of calls without a declared cost.
+   */
+  small: { requestBytes: MiB, memoryBytes: 4 * MiB, rows: 5000, responseBytes: 256 * KiB },
   /** A list that is limited by what a node holds in memory, or by the length of the request. */
   medium: { requestBytes: MiB, memoryBytes: 16 * MiB, rows: 20_000, responseBytes: 8 * MiB },
+  /** A list as `medium`, for which any number of rows may be read. */
+  picked: { requestBytes: MiB, memoryBytes: 16 * MiB, rows: 10_000_000, responseBytes: 8 * MiB },
   /** A sum over any number of rows. */
   sum: { requestBytes: MiB, memoryBytes: 4 * MiB, rows: 10_000_000, responseBytes: 256 * KiB },
   /** Any number of rows that the caller specifies. */

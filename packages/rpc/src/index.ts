@@ -30,6 +30,7 @@ export {
   type ResultOf,
   usualParams,
 } from "./define.ts";
+export { devnet } from "./devnet/devnet.ts";
 export type { Dialect } from "./dialect.ts";
 export type { Login } from "./digest-auth.ts";
 export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
@@ -38,10 +39,21 @@ export { parseJson } from "./json-parser.ts";
 export { categoriesOfLevel, documentedCategories } from "./log/categories.ts";
 export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
 export { type Logger, silent } from "./log/logger.ts";
-export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
+export { type DocumentOptions, openRpcDocument, type ServiceInfo } from "./openrpc.ts";
 export type { Page, Pages, PageType } from "./pages.ts";
-export { type CheckedPass, Passes } from "./peers/pass.ts";
-export { createForwarder, type Forwarder, NoAnswer, NotReached } from "./peers/pass-on.ts";
+export { ALIVE_PATH, type CheckedPass, type Passed, Passes } from "./peers/pass.ts";
+export { createForwarder, type Forwarder, NoAnswer, NotReached, type Posting } from "./peers/pass-on.ts";
+export { type Descriptions, fieldsOfCall } from "./reference/describe-fields.ts";
+export {
+  type DocumentedError,
+  type ErrorCatalogue,
+  errorNamesOf,
+  nodeErrors,
+} from "./reference/error-catalogue.ts";
+export type { CallExample } from "./reference/examples.ts";
+export { loadNodeReference, loadWalletReference } from "./reference/load-reference.ts";
+export type { ServiceReference, Subject } from "./reference/service-reference.ts";
+export { walletErrors } from "./reference/wallet-errors.ts";
 export {
   HttpError,
   type ImplementedResource,
@@ -83,6 +95,7 @@ export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNe
 export { type CallTally, createCallTally } from "./server/call-tally.ts";
 export type { Elsewhere, NamedRequest } from "./server/elsewhere.ts";
 export { defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
+export { RowMeter } from "./server/row-meter.ts";
 export { type RpcSource, rpcMetrics } from "./server/rpc-metrics.ts";
 export {
   createRpcServer,

@@ -160,6 +160,44 @@ describe("web pages", () => {
     }
   });
 
+  it("that have a name by the DNS of their network are refused, programs by the same name are not", async (t) => {
+    // Closes: DNS rebinding by a network whose DNS answers for names such as `node.lan`.
+    const { open, restricted, done } = await start(t);
+    const { open: withLogin } = await start(t, { login: { user: "a", password: "b" } });
+    const { open: named } = await start(t, { origins: ["http://node.lan:1"] });
+    const browser = { "Accept-Language": "en" };
+    for (const Host of [
+      "node.lan:1",
+      "printer.local",
+      "a.internal",
+      "a.home.arpa",
+      "a.i2p",
+      "monerod:18081",
+    ]) {
+      const sent = { method: "POST", path: "/in_peers", headers: { Host, ...browser } };
+      for (const method of ["GET", "HEAD", "POST", "OPTIONS"])
+        assert.equal(await statusOf(open, { ...sent, method }), 403, `${method} ${Host}`);
+      for (const header of [
+        { "accept-language": "" },
+        { "Sec-Fetch-Site": "same-origin" },
+        { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" },
+        { Origin: "http://node.lan:1" },
+      ]) {
+        const headers = { Host, ...header, "Content-Type": "application/json" };
+        assert.equal(await statusOf(open, { path: "/get_height", headers }), 403, JSON.stringify(headers));
+      }
+      assert.equal(await statusOf(withLogin, { ...sent, method: "GET" }), 401);
+      assert.equal(await statusOf(restricted, { path: "/get_height", headers: sent.headers }), 200);
+    }
+    assert.deepEqual(done, []);
+    const ofNode = { Host: "monerod:18081", "Accept-Language": "*", "Sec-Fetch-Mode": "cors" };
+    assert.equal(await statusOf(open, { path: "/get_height", headers: ofNode }), 200);
+    const allowed = { path: "/get_height", headers: { Host: "node.lan:1", ...browser } };
+    assert.equal(await statusOf(named, allowed), 200);
+    for (const Host of ["127.0.0.1:1", "[::1]:1", "localhost:1", "a.localhost", "abc.onion"])
+      assert.equal(await statusOf(open, { path: "/get_height", headers: { Host, ...browser } }), 200, Host);
+  });
+
   it("have nothing done that their browser sends without having asked", async (t) => {
     const { open, done } = await start(t);
     const { open: withLogin } = await start(t, { login: { user: "a", password: "b" } });

@@ -39,6 +39,8 @@ describe("request head", () => {
       contentType: "text/plain",
       host: "x",
       fetchSite: "cross-site",
+      acceptLanguage: undefined,
+      fetchMode: undefined,
       requestId: "r-1",
       idempotencyKey: "one",
       accept: "text/event-stream,application/json;q=0.5",
@@ -137,6 +139,10 @@ describe("body", () => {
 
 /** A socket of which the test is the other end. */
 class FakeSocket extends Duplex {
+  setKeepAlive(): this {
+    return this;
+  }
+
   readonly remoteAddress = "127.0.0.1";
   sent = "";
   timeoutMs = 0;

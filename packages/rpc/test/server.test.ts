@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import {
@@ -10,6 +11,7 @@ import {
   type RpcServerOptions,
   wallet,
 } from "../src/index.ts";
+import { connectionsOf, divideLimits, limitsOf } from "../src/server/limits.ts";
 
 type Context = { restricted: boolean; open: boolean };
 const implement = implementFor<Context>();
@@ -219,6 +221,34 @@ describe("server", () => {
     assert.equal(one!.destroyed || two!.destroyed, false);
     one!.destroy();
     two!.destroy();
+  });
+
+  it("leaves half of all connections to others, whatever one private address opens", async (t) => {
+    for (const limits of [{ connections: 4 }, { connections: 3 }]) {
+      const [full, restricted] = await start(t, { limits });
+      for (const url of [full!, restricted!]) {
+        const port = Number(new URL(url).port);
+        const ends = ["127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.2"].map((localAddress) =>
+          connect({ port, host: "127.0.0.1", localAddress }),
+        );
+        await once(ends[2]!, "close");
+        ends[3]!.write("GET /get_height HTTP/1.1\r\nHost: a\r\n\r\n");
+        const [answer] = await once(ends[3]!, "data");
+        assert.match(String(answer), /^HTTP\/1\.1 200/);
+        assert.equal(ends[0]!.destroyed || ends[1]!.destroyed, false);
+        for (const end of ends) end.destroy();
+      }
+    }
+  });
+
+  it("gives one public address a tenth of the connections, on the owner's port too", () => {
+    const { owner, strangers } = divideLimits(limitsOf());
+    for (const limits of [owner, strangers, limitsOf()]) {
+      assert.equal(connectionsOf(limits, "203.0.113.7"), 100);
+      assert.equal(connectionsOf(limits, "10.1.2.3"), 500);
+    }
+    assert.equal(connectionsOf(limitsOf({ connectionsPerPublicAddress: 7 }), "203.0.113.7"), 7);
+    assert.equal(connectionsOf(limitsOf({ connectionsPerPrivateAddress: 7 }), "127.0.0.1"), 7);
   });
 
   it("closes connections from addresses that are shut out", async (t) => {

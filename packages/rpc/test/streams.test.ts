@@ -309,6 +309,10 @@ describe("a stream", () => {
 
 /** A socket of which the test is the other end, and takes what it wants. */
 class FakeSocket extends Duplex {
+  setKeepAlive(): this {
+    return this;
+  }
+
   readonly remoteAddress = "127.0.0.1";
   sent = "";
   takes = true;

@@ -57,6 +57,10 @@ export interface ChainStore {
   ): Promise<T>;
   /** Runs a function that writes as soon as no change is being written in turns, which usually is at once. */
   whenWritable<T>(change: () => T): Promise<T>;
+  /** Number of rows that were read in this thread since the file was opened. */
+  rowsRead(): number;
+  /** Runs synchronous work whose rows do not count, since what it reads is kept for everybody. */
+  withoutCounting<T>(work: () => T): T;
   /** Resolves once what was written may be reported: at once, or when flushed, depending on the sync mode. */
   settled(): Promise<void>;
   /** Resolves once what was written survives a loss of power; rejects with WriteFailed. */
@@ -229,7 +233,7 @@ function createStructureCheck({ path, environment, onFault }: OpenDatabase) {
 /** Creates the store of an open file. */
 export function createStore(opened: OpenDatabase): ChainStore {
   const { path, environment, recovery, flusher } = opened;
-  const { root, tables } = environment;
+  const { root, tables, rowsRead } = environment;
   const remembered: CachedCounts = { height: undefined, ringCtOutputs: undefined };
   const writing = createWriting(opened, remembered);
   const structureCheck = createStructureCheck(opened);
@@ -240,6 +244,15 @@ export function createStore(opened: OpenDatabase): ChainStore {
       return { ...createReader(tables, transaction), close: () => transaction.done() };
     },
     ...writing,
+    rowsRead: () => rowsRead.count,
+    withoutCounting(work) {
+      const before = rowsRead.count;
+      try {
+        return work();
+      } finally {
+        rowsRead.count = before;
+      }
+    },
     settled: () => flusher?.settled() ?? Promise.resolve(),
     flush: () => flusher?.flush() ?? Promise.resolve(),
     path,

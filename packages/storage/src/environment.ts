@@ -41,9 +41,15 @@ export interface TableHandle<K, V> {
 
 export type Tables = { readonly [N in TableName]: TableHandle<KeyOf<N>, RowOf<N>> };
 
+/** Number of rows read since the file was opened, also of those that were looked for in vain. */
+export interface RowsRead {
+  count: number;
+}
+
 /** An open database file with its tables. */
 export interface Environment {
   readonly root: DatabaseFile;
+  readonly rowsRead: RowsRead;
   readonly tables: Tables;
   readonly longWrite: LongWrite;
 }
@@ -54,6 +60,7 @@ const valueScratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 interface NamedTable<K, V> {
   readonly longWrite: LongWrite;
+  readonly rowsRead: RowsRead;
   readonly onDamage: (damage: DamagedDatabase) => void;
   readonly name: TableName;
   readonly raw: RawTable;
@@ -79,7 +86,7 @@ function copyOf(row: Buffer): Buffer {
 }
 
 function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
-  const { name, raw, layout, onDamage, longWrite } = named;
+  const { name, raw, layout, onDamage, longWrite, rowsRead } = named;
   const reading = (at = longWrite.before) => (at === undefined ? undefined : { transaction: at });
   const seed = checksumSeed(name);
   const options = layout.grows === true ? { append: true } : {};
@@ -98,6 +105,7 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
     }
   };
   const view = <T>(key: K, read: (row: Buffer) => T, at: Snapshot | undefined): T | undefined => {
+    rowsRead.count++;
     const bytes = keyBytes(key);
     const row = raw.getBinaryFast(bytes, reading(at));
     if (row !== undefined) return read(checked(bytes, row));
@@ -127,10 +135,13 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
     },
     remove: (key) => void raw.removeSync(keyBytes(key)),
     entries: (range = {}, at) =>
-      walk(range, at).map(({ key, value }) => ({
-        key: readRecord(layout.key, key),
-        value: readRecord(layout.value, checked(key, value), CHECKSUM_BYTES),
-      })),
+      walk(range, at).map(({ key, value }) => {
+        rowsRead.count++;
+        return {
+          key: readRecord(layout.key, key),
+          value: readRecord(layout.value, checked(key, value), CHECKSUM_BYTES),
+        };
+      }),
     count: () => (raw.getStats() as { entryCount: number }).entryCount,
   };
 }
@@ -155,6 +166,8 @@ export const lmdbOptions = {
 
 export interface EnvironmentOptions {
   readonly readOnly?: boolean;
+  /** Tables that are written as those that grow: every new key is above all others. */
+  readonly ascending?: readonly TableName[];
   /** Called for a damaged row before the reader throws. */
   readonly onDamage?: (damage: DamagedDatabase) => void;
 }
@@ -164,7 +177,7 @@ export interface EnvironmentOptions {
  * which a loss of power can damage the file.
  */
 export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
-  const { readOnly = false, onDamage = () => {} } = options;
+  const { readOnly = false, ascending = [], onDamage = () => {} } = options;
   const names = Object.keys(tables) as TableName[];
   const root = open<Buffer, Buffer>({
     path,
@@ -178,10 +191,12 @@ export function openEnvironment(path: string, options: EnvironmentOptions = {}):
     keyEncoding: "binary",
   });
   const longWrite = createLongWrite(root);
+  const rowsRead = { count: 0 };
   const handles = names.map((name) => {
     const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }) as RawTable;
-    const layout = tables[name] as TableLayout<never, never>;
-    return [name, tableHandle({ longWrite, onDamage, name, raw, layout })];
+    const declared = tables[name] as TableLayout<never, never>;
+    const layout = ascending.includes(name) ? { ...declared, grows: true } : declared;
+    return [name, tableHandle({ longWrite, rowsRead, onDamage, name, raw, layout })];
   });
-  return { root, tables: Object.fromEntries(handles) as unknown as Tables, longWrite };
+  return { root, rowsRead, tables: Object.fromEntries(handles) as unknown as Tables, longWrite };
 }

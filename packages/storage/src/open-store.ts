@@ -5,6 +5,7 @@ import { type ChainStore, createStore, type OpenDatabase } from "./chain-store.t
 import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "./damage.ts";
 import { type Environment, openEnvironment, type Tables } from "./environment.ts";
 import { createFlusher, type Flusher } from "./flusher.ts";
+import { type MigrationProgress, migrate, schemaTooOld } from "./migrate.ts";
 import { lockForProcess } from "./process-lock.ts";
 import { putInPlace, syncFoldersAbove } from "./put-in-place.ts";
 import { type Recovery, recoverFile } from "./recover.ts";
@@ -23,6 +24,10 @@ export interface StoreOptions {
   readonly syncMode?: SyncMode | undefined;
   /** Called when a write to the disk fails, or a row is damaged: the node should stop. */
   readonly onFault?: ((fault: Error) => void) | undefined;
+  /** Called while a file of an earlier schema is migrated. */
+  readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
+  /** Ends a migration early, so that the opening rejects with the signal's reason; the next opening goes on. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Identity {
@@ -30,8 +35,11 @@ interface Identity {
   readonly recovery: Recovery | undefined;
 }
 
-/** Stores schema and network in a new file; in an existing one, checks them. */
-function checkIdentity({ root, tables }: Environment, { network, recovery }: Identity): void {
+/**
+ * Stores schema and network in a new file; in an existing one, checks its network and returns its schema, which may
+ * have to be migrated.
+ */
+function checkIdentity({ root, tables }: Environment, { network, recovery }: Identity): string {
   const schema = readProperty(tables, "schema");
   if (schema === undefined) {
     if (tables.blocks.count() > 0) throw new DamagedDatabase("it does not say what it is");
@@ -39,20 +47,14 @@ function checkIdentity({ root, tables }: Environment, { network, recovery }: Ide
       tables.properties.put("schema", Buffer.from(String(SCHEMA_VERSION)));
       tables.properties.put("network", Buffer.from(network));
     });
-    return;
+    return String(SCHEMA_VERSION);
   }
-  if (schema !== String(SCHEMA_VERSION)) throw otherSchema(schema);
   const found = readProperty(tables, "network");
   if (found !== network) throw new WrongDatabase(`the database belongs to ${found}, not to ${network}`);
   if (recovery?.isNew === true && tables.blocks.count() > 0) {
     throw new DamagedDatabase("the marks of its last flush are gone");
   }
-}
-
-function otherSchema(schema: string): WrongDatabase {
-  return new WrongDatabase(
-    `the database has schema ${schema}, this program reads ${SCHEMA_VERSION}: move it away and sync again`,
-  );
+  return schema;
 }
 
 /** Rows of schema 1 had no checksums. */
@@ -61,7 +63,7 @@ function readProperty(tables: Tables, name: string): string | undefined {
     const bytes = tables.properties.get(name);
     return bytes === undefined ? undefined : Buffer.from(bytes).toString();
   } catch (error) {
-    if (error instanceof DamagedDatabase && tables.ringCtOutputs.count() === 0) throw otherSchema("1");
+    if (error instanceof DamagedDatabase && tables.ringCtOutputs.count() === 0) throw schemaTooOld(1);
     throw error;
   }
 }
@@ -77,7 +79,9 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenD
     checkSoleUse(environment, path);
     flusher = createFlusher({ environment, path, mode: syncMode, onFault });
     await flusher.flush();
-    checkIdentity(environment, { network, recovery });
+    const schema = checkIdentity(environment, { network, recovery });
+    const { onMigration: onProgress, signal } = options;
+    await migrate({ environment, schema, flusher, onProgress, signal });
     return { path, environment, recovery, flusher, onFault };
   } catch (error) {
     await flusher?.close();
@@ -119,8 +123,9 @@ function checkSoleUse({ root }: Environment, path: string): void {
 }
 
 /**
- * Opens or creates a chain database; throws WrongDatabase for a file of another network or schema, DatabaseInUse if
- * another process has it open, DamagedDatabase for a damaged file.
+ * Opens or creates a chain database, and migrates one of an earlier schema in place; throws WrongDatabase for a file of
+ * another network, of a newer schema or of one too old, DatabaseInUse if another process has it open, DamagedDatabase
+ * for a damaged file.
  */
 export async function openStore(options: StoreOptions): Promise<ChainStore> {
   const { path, network } = options;

@@ -13,11 +13,16 @@ export interface StoredTransaction extends TransactionInfo {
 /** A row with the hash it is stored under. */
 export type WithHash<T> = T & { readonly hash: Uint8Array };
 
+/** The transactions of a block, numbered in chain order from that of the miner on, and the weight in bytes. */
+export type BlockExtent = Pick<BlockInfo, "firstTransactionId" | "transactionCount" | "weight">;
+
 /** All reads of a chain. Hashes, keys and images are 32 bytes; heights count from 0 at genesis. */
 export interface ChainReader {
   /** Number of blocks on the main chain. */
   height(): number;
   blockInfo(height: number): BlockInfo | undefined;
+  /** What of a block's info a download needs: nothing else is read of its row. */
+  blockExtent(height: number): BlockExtent | undefined;
   /** Cumulative difficulty of all blocks up to this height. */
   cumulativeDifficulty(height: number): bigint | undefined;
   /** Info of the blocks from `from` (inclusive) to `to` (exclusive), as far as they exist. */
@@ -65,6 +70,14 @@ function* weightsOf(
   }
 }
 
+const firstTransactionIdColumn = blockInfoColumn("firstTransactionId");
+const transactionCountColumn = blockInfoColumn("transactionCount");
+const weightColumn = blockInfoColumn("weight");
+const extentOf = (row: Buffer): BlockExtent => ({
+  firstTransactionId: firstTransactionIdColumn(row),
+  transactionCount: transactionCountColumn(row),
+  weight: weightColumn(row),
+});
 const cumulativeDifficultyColumn = blockInfoColumn("cumulativeDifficulty");
 const copyOfTransactionHash = (row: Buffer): Uint8Array => transactionHashColumn(row).slice();
 
@@ -116,6 +129,7 @@ export function createReader(tables: Tables, at?: Snapshot, remembered?: CachedC
       return memory.height;
     },
     blockInfo: (height) => tables.blockInfo.get(height, at),
+    blockExtent: (height) => tables.blockInfo.view(height, extentOf, at),
     cumulativeDifficulty: (height) => tables.blockInfo.view(height, cumulativeDifficultyColumn, at),
     blockInfos: (from, to) =>
       Array.from(

@@ -15,7 +15,7 @@ import {
   u128,
 } from "./layout.ts";
 
-/** Incremented with every change of a layout below; a file of another version is refused. */
+/** Incremented with every change of a layout below; a file of an earlier version is migrated (`migrate.ts`). */
 export const SCHEMA_VERSION = 3;
 
 /** What is stored of every main-chain block besides its bytes; weights in bytes, coins in atomic units. */

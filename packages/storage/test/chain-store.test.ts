@@ -69,6 +69,9 @@ test("what a block wrote can be read back by height, hash, index and image", asy
   assert.deepEqual(read.blockBlob(3), block.blob);
   assert.equal(read.blockInfo(3)?.cumulativeDifficulty, block.cumulativeDifficulty);
   assert.equal(read.blockInfo(3)?.cumulativeRctOutputs, 12);
+  const { firstTransactionId, transactionCount, weight } = read.blockInfo(3)!;
+  assert.deepEqual(read.blockExtent(3), { firstTransactionId, transactionCount, weight });
+  assert.equal(read.blockExtent(5), undefined);
   assert.deepEqual(
     read.blockInfos(1, 9).map((info) => info.timestamp),
     [1, 2, 3, 4].map((height) => 1_500_000_000 + height),
@@ -87,6 +90,27 @@ test("what a block wrote can be read back by height, hash, index and image", asy
   ]);
   assert.ok(read.isKeyImageSpent(payment.keyImages[0]!));
   assert.ok(!read.isKeyImageSpent(bytesOf("never spent")));
+  await store.close();
+});
+
+test("rows that are read are counted, also those that are missing, and those of snapshots", async () => {
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
+  for (let height = 0; height < 5; height++) store.write((writer) => writer.appendBlock(sampleBlock(height)));
+  const snapshot = store.snapshot();
+  for (const read of [store.read, snapshot]) {
+    for (const [rows, ask] of [
+      [1, () => read.blockInfo(3)],
+      [1, () => read.blockInfo(99)],
+      [1, () => read.cumulativeDifficulty(2)],
+      [3, () => read.blockInfos(1, 4)],
+      [4, () => [...read.blockInfoColumn("timestamp", 1, 5)]],
+    ] as const) {
+      const before = store.rowsRead();
+      ask();
+      assert.equal(store.rowsRead() - before, rows);
+    }
+  }
+  snapshot.close();
   await store.close();
 });
 

@@ -65,12 +65,24 @@ export interface Engine {
   apply(wallet: WalletId, change: Change): Promise<number>;
   /** The value of a row; undefined if there is none. */
   read(wallet: WalletId, row: RowKey): Promise<Uint8Array | undefined>;
+  /** The same at once, in engines that need not wait for it. */
+  readNow?(wallet: WalletId, row: RowKey): Uint8Array | undefined;
   /**
    * The first rows of a range, from one state of the database: all of it, or as many as a page holds (`MAX_PAGE_ROWS`,
    * `MAX_PAGE_BYTES`), and at least one. `rangeOf` reads a range page by page.
    */
   page(wallet: WalletId, table: TableNumber, range: KeyRange): Promise<Page>;
+  /** All rows of a wallet in the database's present state, however it changes meanwhile; undefined if there are none. */
+  snapshot(wallet: WalletId): Promise<WalletSnapshot | undefined>;
   /** Refuses later calls, and resolves once earlier calls have settled. */
+  close(): Promise<void>;
+}
+
+/** A state of a wallet's rows, which the database keeps until it is closed: it should be read soon. */
+export interface WalletSnapshot {
+  readonly mark: Mark;
+  /** By table and key, as many at once as a page holds; to be read once. */
+  readonly pages: AsyncIterable<readonly NewRow[]>;
   close(): Promise<void>;
 }
 

@@ -9,6 +9,7 @@ export type {
   RowKey,
   TableNumber,
   WalletId,
+  WalletSnapshot,
 } from "./engine.ts";
 export {
   ChangeTooLarge,
@@ -30,6 +31,7 @@ export {
   type PostgresOptions,
 } from "./postgres/postgres-engine.ts";
 export { rangeOf } from "./range.ts";
+export { hasDataKey, removeWalletRows, restoreWalletRows, type WalletCopy } from "./sealed/copies.ts";
 export {
   type OpenedWalletStore,
   openWalletStore,

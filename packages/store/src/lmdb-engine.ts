@@ -1,9 +1,24 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { lmdbOptions, syncFolder } from "@anulo/storage";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { checkRowKey, checkWallet } from "./check-change.ts";
-import type { Engine, KeyRange, Mark, Row, RowKey, TableNumber, WalletId } from "./engine.ts";
+import {
+  type Engine,
+  type KeyRange,
+  MAX_PAGE_BYTES,
+  MAX_PAGE_ROWS,
+  MAX_TABLE_NUMBER,
+  type Mark,
+  type NewRow,
+  type Row,
+  type RowKey,
+  type TableNumber,
+  WALLET_ID_BYTES,
+  type WalletId,
+  type WalletSnapshot,
+} from "./engine.ts";
 import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "./errors.ts";
 import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
 import { pageOf } from "./page.ts";
@@ -77,6 +92,41 @@ function* walk({ rows }: Tables, wallet: WalletId, range: KeyRange & { table: Ta
   }
 }
 
+/** Reads in a transaction of its own, whose pages the database keeps until it ends. */
+function snapshotIn(tables: Tables, wallet: WalletId): WalletSnapshot | undefined {
+  const transaction = tables.root.useReadTransaction();
+  const bytes = tables.owners.get(Buffer.from(wallet), { transaction });
+  if (bytes === undefined) {
+    transaction.done();
+    return undefined;
+  }
+  const from = startOf(wallet, 0);
+  async function* pages(): AsyncGenerator<readonly NewRow[], void> {
+    let rows: NewRow[] = [];
+    let size = 0;
+    const range = { start: from, end: startOf(wallet, MAX_TABLE_NUMBER + 1), transaction };
+    for (const { key, value } of tables.rows.getRange(range)) {
+      rows.push({ table: key[WALLET_ID_BYTES]!, key: key.subarray(from.length), value });
+      size += key.length + value.length;
+      if (rows.length < MAX_PAGE_ROWS && size < MAX_PAGE_BYTES) continue;
+      yield rows;
+      rows = [];
+      size = 0;
+      await setImmediate();
+    }
+    if (rows.length > 0) yield rows;
+  }
+  let isClosed = false;
+  return {
+    mark: readMark(bytes),
+    pages: pages(),
+    async close() {
+      if (!isClosed) transaction.done();
+      isClosed = true;
+    },
+  };
+}
+
 function openTables(path: string): Tables {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const root = open<Buffer, Buffer>({
@@ -130,7 +180,13 @@ export function openLmdbEngine(path: string): Engine {
     }
   };
   const changes = new GroupCommit(commit);
+  const readNow = (wallet: WalletId, row: RowKey) => {
+    checkRowKey(row);
+    changes.checkOpen();
+    return tables.rows.getBinary(keyOf(wallet, row));
+  };
   return {
+    readNow,
     async fence(wallet, above = 0) {
       checkWallet(wallet);
       changes.checkOpen();
@@ -147,14 +203,15 @@ export function openLmdbEngine(path: string): Engine {
       return markIn(tables, wallet);
     },
     apply: (wallet, change) => changes.submit(wallet, change),
-    async read(wallet, row) {
-      checkRowKey(row);
-      changes.checkOpen();
-      return tables.rows.getBinary(keyOf(wallet, row));
-    },
+    read: async (wallet, row) => readNow(wallet, row),
     async page(wallet, table, range) {
       changes.checkOpen();
       return pageOf(walk(tables, wallet, { ...range, table }), range.limit);
+    },
+    async snapshot(wallet) {
+      checkWallet(wallet);
+      changes.checkOpen();
+      return snapshotIn(tables, wallet);
     },
     async close() {
       await changes.close();

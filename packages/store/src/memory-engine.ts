@@ -1,5 +1,15 @@
 import { checkRowKey, checkWallet } from "./check-change.ts";
-import type { Change, Engine, KeyRange, Mark, Row, RowKey, TableNumber, WalletId } from "./engine.ts";
+import {
+  type Change,
+  type Engine,
+  type KeyRange,
+  MAX_PAGE_ROWS,
+  type Mark,
+  type Row,
+  type RowKey,
+  type TableNumber,
+  type WalletId,
+} from "./engine.ts";
 import { Fenced } from "./errors.ts";
 import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
 import { pageOf } from "./page.ts";
@@ -63,6 +73,11 @@ export function createMemoryEngine(): Engine {
   const commit = async (group: readonly Waiting[]) =>
     group.map(({ wallet, change }) => applyTo(wallets.get(textOf(wallet)), change));
   const changes = new GroupCommit(commit);
+  const readNow = (id: WalletId, row: RowKey) => {
+    checkRowKey(row);
+    changes.checkOpen();
+    return wallets.get(textOf(id))?.tables.get(row.table)?.get(row.key);
+  };
   return {
     async fence(id, above = 0) {
       checkWallet(id);
@@ -77,15 +92,24 @@ export function createMemoryEngine(): Engine {
       return wallets.get(textOf(id))?.mark;
     },
     apply: (wallet, change) => changes.submit(wallet, change),
-    async read(id: WalletId, row: RowKey) {
-      checkRowKey(row);
-      changes.checkOpen();
-      return wallets.get(textOf(id))?.tables.get(row.table)?.get(row.key);
-    },
+    readNow,
+    read: async (id, row) => readNow(id, row),
     async page(id, number, range) {
       changes.checkOpen();
       const table = wallets.get(textOf(id))?.tables.get(number);
       return pageOf(table?.rowsIn(range) ?? [], range.limit);
+    },
+    async snapshot(id) {
+      changes.checkOpen();
+      const wallet = wallets.get(textOf(id));
+      if (wallet === undefined) return undefined;
+      const rows = [...wallet.tables]
+        .sort(([a], [b]) => a - b)
+        .flatMap(([table, held]) => [...held.rowsIn({})].map((row) => ({ table, ...row })));
+      async function* pages() {
+        for (let at = 0; at < rows.length; at += MAX_PAGE_ROWS) yield rows.slice(at, at + MAX_PAGE_ROWS);
+      }
+      return { mark: wallet.mark, pages: pages(), close: async () => {} };
     },
     close: () => changes.close(),
   };

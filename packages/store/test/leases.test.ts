@@ -101,6 +101,23 @@ describe("leases", { skip: postgresMissing() }, () => {
     await stop();
   });
 
+  test("a process learns from the database which leases it has, and adopts none that it leaves to others", async () => {
+    const { leases, outlive, stop } = await harness();
+    const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
+    await leases.take(a, "w");
+    await leases.take(a, "v");
+    await leases.confirm(a, "w");
+    await assert.rejects(leases.confirm(b, "w"), Expelled);
+    assert.deepEqual((await leases.heldBy(a)).sort(), ["v", "w"]);
+    assert.deepEqual(await leases.heldBy(b), []);
+    await outlive(a);
+    await leases.expel();
+    await assert.rejects(leases.confirm(a, "w"), Expelled);
+    assert.deepEqual(await leases.adopt(b, 10, ["w"]), ["v"]);
+    assert.deepEqual(await leases.adopt(b, 10), ["w"]);
+    await stop();
+  });
+
   test("free leases are adopted by one each, whoever asks at once", async () => {
     const { leases, open, stop } = await harness();
     const others = await Promise.all([open(), open()]);

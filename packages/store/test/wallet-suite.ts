@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
   DamagedStore,
   type Engine,
   Fenced,
+  type Mark,
+  type NewRow,
   type OpenedWalletStore,
   openWalletStore,
   rangeOf,
+  removeWalletRows,
+  restoreWalletRows,
   StoreUnavailable,
   type Table,
+  type WalletCopy,
   type WalletId,
   type WalletStore,
   WrongStoreKey,
@@ -34,6 +39,29 @@ function height(value: number): Buffer {
 export function storeOf(opened: OpenedWalletStore): WalletStore {
   if (opened.kind === "rolledBack") throw new Error("the store was rolled back");
   return opened.store;
+}
+
+/** A copy of a wallet's rows in memory; `meanwhile` runs once it was begun. */
+async function copyOf(
+  engine: Engine,
+  wallet: WalletId,
+  meanwhile?: () => Promise<void>,
+): Promise<WalletCopy> {
+  const snapshot = await engine.snapshot(wallet);
+  assert.ok(snapshot !== undefined);
+  try {
+    await meanwhile?.();
+    const pages = await collect(snapshot.pages);
+    const kept = pages.map((rows) => rows.map((row) => ({ ...row, value: row.value.slice() })));
+    return {
+      mark: snapshot.mark,
+      async *read() {
+        yield* kept;
+      },
+    };
+  } finally {
+    await snapshot.close();
+  }
 }
 
 /** What the sealed store of a wallet has to do over every engine. */
@@ -66,6 +94,23 @@ export function walletSuite(name: string, start: () => Promise<Harness>): void {
     after(async () => {
       for (const store of stores) await store.close();
       await harness?.stop();
+    });
+
+    it("reads a row at once where the engine can, unless another owner has written it", async () => {
+      const { wallet, store } = await fresh();
+      if (!store.readsNow) return void assert.throws(() => store.readNow(events, height(7)), TypeError);
+      const row = { table: events, key: height(7), value: bytes("seven") };
+      await store.apply({ puts: [row, { table: nonces, key: bytes("a"), value: bytes("secret") }] });
+      assert.equal(text(store.readNow(events, height(7))!), "seven");
+      assert.equal(store.readNow(events, height(8)), undefined);
+      assert.throws(() => store.readNow(nonces, bytes("a")), TypeError);
+      const next = storeOf(await open(wallet));
+      assert.equal(text(store.readNow(events, height(7))!), "seven");
+      await next.apply({ puts: [{ ...row, value: bytes("another's") }] });
+      assert.throws(() => store.readNow(events, height(7)), Fenced);
+      assert.equal(text(next.readNow(events, height(7))!), "another's");
+      await next.close();
+      assert.throws(() => next.readNow(events, height(7)), StoreUnavailable);
     });
 
     it("gives back what was put, by key and in ranges of what is ordered", async () => {
@@ -291,6 +336,132 @@ export function walletSuite(name: string, start: () => Promise<Harness>): void {
       writeFileSync(join(harness.folder, `${Buffer.from(wallet).toString("hex")}.witness`), "torn");
       assert.equal((await open(wallet)).kind, "unwitnessed");
       assert.equal((await open(wallet)).kind, "continued");
+    });
+
+    it("is copied as it is at one moment, and put back as old as that, with other keys from then on", async () => {
+      const { wallet, store } = await fresh();
+      const row = (at: number, value: string) => ({ table: events, key: height(at), value: bytes(value) });
+      const secret = { table: nonces, key: bytes("nonce"), value: bytes("used") };
+      const many = Array.from({ length: 700 }, (_, at) => row(at, `first ${at}`));
+      await store.apply({ puts: [...many, secret] });
+      const copy = await copyOf(engine, wallet, async () => {
+        await store.apply({ puts: [row(0, "second"), row(900, "new")], deletes: [secret] });
+      });
+      await restoreWalletRows(engine, wallet, copy);
+      await assert.rejects(store.apply({ puts: [row(1, "late")] }), Fenced);
+      const opened = await open(wallet);
+      assert.equal(opened.kind, "rolledBack");
+      if (opened.kind !== "rolledBack") return;
+      assert.deepEqual(opened.found, copy.mark);
+      const again = await opened.accept();
+      stores.push(again);
+      const found = await collect(again.range(events));
+      assert.deepEqual(
+        found.map(({ value }) => text(value)),
+        many.map(({ value }) => text(value)),
+      );
+      assert.equal(await again.read(nonces, secret.key), undefined, "what was destroyed stays so");
+      await again.apply({ puts: [row(0, "third")] });
+      await again.close();
+      assert.equal((await open(wallet)).kind, "continued");
+    });
+
+    it("is put back without a word where nothing came after the copy, or nobody knows", async () => {
+      const { wallet, store } = await fresh();
+      await store.apply({ puts: [{ table: notes, key: bytes("a"), value: bytes("1") }] });
+      await store.close();
+      const copy = await copyOf(engine, wallet);
+      await restoreWalletRows(engine, wallet, copy);
+      const opened = await open(wallet);
+      assert.equal(opened.kind, "continued");
+      assert.equal(text(await storeOf(opened).read(notes, bytes("a"))), "1");
+    });
+
+    it("does not open while it is put back in part, and does once that is repeated", async () => {
+      const { wallet, store } = await fresh();
+      const puts = [{ table: notes, key: bytes("a"), value: bytes("1") }];
+      await store.apply({ puts });
+      await store.close();
+      const copy = await copyOf(engine, wallet);
+      let reads = 0;
+      async function* broken() {
+        reads += 1;
+        if (reads === 1) return yield* copy.read();
+        for await (const rows of copy.read()) yield rows.slice(0, 1);
+        throw new Error("the disk is gone");
+      }
+      await assert.rejects(restoreWalletRows(engine, wallet, { ...copy, read: broken }), /disk is gone/);
+      await assert.rejects(open(wallet), DamagedStore);
+      await restoreWalletRows(engine, wallet, copy);
+      assert.equal(text(await storeOf(await open(wallet)).read(notes, bytes("a"))), "1");
+    });
+
+    it("stays as it is where a copy is damaged, whatever its rows are", async () => {
+      const { wallet, store } = await fresh();
+      const note = { table: notes, key: bytes("a"), value: bytes("1") };
+      await store.apply({ puts: [note] });
+      const { mark, read } = await copyOf(engine, wallet);
+      const rows = (await collect(read())).flat();
+      const row = (table: number, key: Uint8Array, length = 1) => ({
+        table,
+        key,
+        value: Buffer.alloc(length),
+      });
+      const copies: readonly (readonly [RegExp, readonly NewRow[], Partial<Mark>?])[] = [
+        [/no data key/, rows.filter(({ table }) => table !== 0)],
+        [/no data key/, []],
+        [/table 255/, [...rows, row(255, bytes("a"))]],
+        [/a key of 0 bytes/, [...rows, row(254, new Uint8Array())]],
+        [/not in order/, [...rows, rows.at(-1)!]],
+        [/no store has/, [row(0, bytes("a")), ...rows]],
+        [/no store has/, [{ ...rows[0]!, value: Buffer.alloc(257) }, ...rows.slice(1)]],
+        [/that far/, rows, { epoch: 2 ** 48 }],
+        [/that far/, rows, { epoch: 0 }],
+        [/that far/, rows, { sequence: 2 ** 60 }],
+      ];
+      for (const [why, damaged, part] of copies) {
+        const copy = {
+          mark: { ...mark, ...part },
+          async *read() {
+            yield damaged;
+          },
+        };
+        await assert.rejects(restoreWalletRows(engine, wallet, copy), why);
+      }
+      await store.apply({ puts: [{ ...note, value: bytes("2") }] });
+      assert.equal(text(await store.read(notes, note.key)), "2", "its owner has not even been fenced");
+    });
+
+    it("is as old as the copy also where a copy of what was put back is put back", async () => {
+      const { wallet, store } = await fresh();
+      const note = { table: notes, key: bytes("a"), value: bytes("1") };
+      await store.apply({ puts: [note] });
+      const first = await copyOf(engine, wallet);
+      await store.apply({ puts: [{ ...note, value: bytes("2") }] });
+      await store.close();
+      await restoreWalletRows(engine, wallet, first);
+      await restoreWalletRows(engine, wallet, await copyOf(engine, wallet));
+      const opened = await open(wallet);
+      assert.ok(opened.kind === "rolledBack");
+      assert.deepEqual(opened.found, first.mark);
+    });
+
+    it("is removed with its data key and its secrets, and begins anew after that", async () => {
+      const { wallet, store } = await fresh();
+      const note = { table: notes, key: bytes("a"), value: bytes("1") };
+      const secret = { table: nonces, key: bytes("nonce"), value: bytes("used") };
+      await store.apply({ puts: [note, secret] });
+      await removeWalletRows(engine, wallet, harness.folder);
+      await assert.rejects(store.apply({ puts: [note] }), Fenced);
+      for (const table of [1, 4]) assert.deepEqual(await collect(rangeOf(engine, wallet, { table })), []);
+      assert.equal((await collect(rangeOf(engine, wallet, { table: 0 }))).length, 1);
+      const name = Buffer.from(wallet).toString("hex");
+      assert.ok(!readdirSync(harness.folder).some((file) => file.startsWith(name)));
+      const opened = await open(wallet, randomBytes(32));
+      assert.equal(opened.kind, "new");
+      assert.equal(await storeOf(opened).read(notes, note.key), undefined);
+      await storeOf(opened).apply({ puts: [note] });
+      await storeOf(opened).close();
     });
   });
 }

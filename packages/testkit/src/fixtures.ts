@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type Exact, parseExact } from "@anulo/devnet";
 
 const folder = new URL("../../fixtures/", import.meta.url);
@@ -76,4 +77,40 @@ export function loadChain(): RecordedChain {
     poolTransactions: JSON.parse(readFixture("chain/pool-txs.json.gz")),
     wallets: meta.wallets,
   };
+}
+
+/** What the programs of an earlier commit left on disk, and what they said of it. */
+export type EarlierFiles = {
+  /** The node's data folder for regtest, and the folder of the wallets; both in the folder that was asked for. */
+  readonly dataDir: string;
+  readonly walletDir: string;
+  readonly password: string;
+  /** Addresses of the wallets. */
+  readonly alice: string;
+  readonly bob: string;
+  readonly height: number;
+  /** Id of the newest block, 64 hex digits. */
+  readonly top: string;
+  /** Ids of alice's two payments to bob. */
+  readonly mined: string;
+  readonly waiting: string;
+  /** Atomic units, as decimal digits. */
+  readonly aliceBalance: string;
+  readonly aliceUnlocked: string;
+  readonly bobBalance: string;
+  readonly bobUnlocked: string;
+};
+
+/** Lays out the files that the programs of commit 15bd640 left, in an existing folder. */
+export function layOutEarlierFiles(to: string): EarlierFiles {
+  const from = new URL("upgrade-15bd640/", folder);
+  const [dataDir, walletDir] = [join(to, "node"), join(to, "wallets")];
+  mkdirSync(join(dataDir, "regtest"), { recursive: true });
+  mkdirSync(walletDir, { recursive: true });
+  const chain = brotliDecompressSync(readFileSync(new URL("chain.mdb.br", from)));
+  writeFileSync(join(dataDir, "regtest/chain.mdb"), chain);
+  for (const name of ["alice.keys", "alice.anulo", "bob.keys", "bob.anulo"])
+    copyFileSync(new URL(name, from), join(walletDir, name));
+  const facts = JSON.parse(readFileSync(new URL("facts.json", from), "utf8"));
+  return { ...facts, dataDir, walletDir, password: "old" };
 }

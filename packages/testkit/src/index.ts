@@ -1,3 +1,4 @@
+export type { Program } from "@anulo/devnet";
 export {
   CallFailed,
   call,
@@ -7,12 +8,18 @@ export {
   type Exact,
   type ExactObject,
   formatExact,
+  freePorts,
   isExactObject,
   parseExact,
   post,
   startDevnet,
 } from "@anulo/devnet";
 export { type DiskCutsOptions, runDiskCuts } from "./crash/disk/rounds.ts";
+export {
+  type EventRoundsOptions,
+  type EventRoundsReport,
+  runEventRounds,
+} from "./crash/events/rounds.ts";
 export { type FleetReport, type FleetRoundsOptions, runFleetRounds } from "./crash/fleet/rounds.ts";
 export { FleetWorld, type FleetWorldOptions } from "./crash/fleet/world.ts";
 export { type PayerOptions, type PayerReport, runPayerRounds } from "./crash/payer/rounds.ts";
@@ -22,8 +29,14 @@ export {
   type WalletCrashOptions,
   type WalletCrashReport,
 } from "./crash/wallet/rounds.ts";
-export type { RecordedBlock, RecordedChain, RecordedState, RecordedWallet } from "./fixtures.ts";
-export { loadChain, loadGoldenState } from "./fixtures.ts";
+export type {
+  EarlierFiles,
+  RecordedBlock,
+  RecordedChain,
+  RecordedState,
+  RecordedWallet,
+} from "./fixtures.ts";
+export { layOutEarlierFiles, loadChain, loadGoldenState } from "./fixtures.ts";
 export { goldenGroups, loadRecording } from "./golden/recording.ts";
 export { replay } from "./golden/replay.ts";
 export { describeResult, summary } from "./golden/report.ts";
@@ -34,8 +47,7 @@ export { loadBlocks, sendTransaction, submitBlock, topHash } from "./load-chain.
 export { createChainFolders } from "./network/chain-folders.ts";
 export { createPlan } from "./network/plan.ts";
 export { runNetwork } from "./network/run.ts";
-export { freePorts } from "./programs/free-port.ts";
-export type { Program } from "./programs/launch.ts";
+export { natsMissing } from "./programs/nats.ts";
 export { postgresMissing, type RunningPostgres, startPostgres } from "./programs/postgres.ts";
 export {
   type OriginalProgram,

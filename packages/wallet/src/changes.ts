@@ -2,19 +2,20 @@
  * Every change of a wallet's state, as a value. The store on disk is the list of these values: `applyChange` runs on
  * them again when the wallet is opened, so it must depend on nothing but its arguments.
  */
+
+import { waitsForTime } from "./outputs/locked-places.ts";
+import type { OwnedOutput, SubaddressIndex } from "./outputs/owned-output.ts";
 import type {
   AddressBookEntry,
   IntentHead,
   IntentOutcome,
   OutgoingPayment,
   OutgoingState,
-  OwnedOutput,
   PoolPayment,
   ScannedTransaction,
   ScanSettings,
   SignerInfo,
   SinceCache,
-  SubaddressIndex,
   WalletSettings,
   WalletState,
 } from "./state.ts";
@@ -167,9 +168,10 @@ export function undoneFrom(
 
 type Locked = { readonly unlockTime: bigint };
 
-/** All items of a wallet's state that have an unlock time. */
-export function itemsOfState({ outputs, incoming, pool, outgoing }: Readonly<WalletState>): Locked[] {
-  return [...outputs, ...incoming, ...pool, ...outgoing.values()];
+/** Whether some item of a wallet's state may be locked until a time rather than a height. */
+export function mayWaitForTime({ outputs, incoming, pool, outgoing }: Readonly<WalletState>): boolean {
+  const latest = BigInt(Math.max(incoming.latestUnlock, outgoing.latestUnlock));
+  return outputs.timed > 0 || waitsForTime({ unlockTime: latest }) || pool.some(waitsForTime);
 }
 
 /** All items of a change that have an unlock time. */

@@ -84,21 +84,33 @@ export function connectDaemon(
 ): Daemon {
   const url = URL.canParse(address.url) ? address.url : NOWHERE;
   const { login, tls, proxy } = address;
-  const client = createClient(daemonMethods, url, {
-    maxAnswerBytes,
-    ...(login !== undefined && { login }),
-    ...(tls !== undefined && { tls }),
-    ...(proxy !== undefined && { connect: connectThrough.bind(undefined, proxy) }),
-  });
+  let client: DaemonClient | undefined;
+  let isClosed = false;
+  // Most wallets of a service never need their own: their scan thread fetches the blocks.
+  const clientOf = (): DaemonClient => {
+    client ??= createClient(daemonMethods, url, {
+      maxAnswerBytes,
+      ...(login !== undefined && { login }),
+      ...(tls !== undefined && { tls }),
+      ...(proxy !== undefined && { connect: connectThrough.bind(undefined, proxy) }),
+    });
+    if (isClosed) client.close();
+    return client;
+  };
   return {
     address,
     isTrusted: trusted,
-    client,
-    getBlocks: (params) => checked(client.getBlocksBin(params)),
-    getHeight: () => checked(client.getHeight()),
-    getPoolHashes: async () => (await checked(client.getTransactionPoolHashesBin())).tx_hashes,
-    getTransactions: (params) => checked(client.getTransactions(params)),
-    close: client.close,
+    get client() {
+      return clientOf();
+    },
+    getBlocks: (params) => checked(clientOf().getBlocksBin(params)),
+    getHeight: () => checked(clientOf().getHeight()),
+    getPoolHashes: async () => (await checked(clientOf().getTransactionPoolHashesBin())).tx_hashes,
+    getTransactions: (params) => checked(clientOf().getTransactions(params)),
+    close: () => {
+      isClosed = true;
+      client?.close();
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 /** The wallet with which a service starts: a file, or the description of a wallet to create. */
 
 import { WrongPassword } from "./file/keys-file.ts";
-import { createWallet, type OpenOptions, type OpenWallet, openUnlocked } from "./file/open-wallet.ts";
+import { openUnlocked } from "./file/open-unlocked.ts";
+import { createWallet, type OpenOptions, type OpenWallet } from "./file/open-wallet.ts";
 import { unlockImage } from "./file/unlock-keys.ts";
 import { pathsOfFile, readKeysImage, walletExists } from "./file/wallet-files.ts";
 import { readWalletJson } from "./keys/wallet-json.ts";

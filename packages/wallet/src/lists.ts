@@ -8,7 +8,7 @@ export function keepWhere<T>(list: T[], isKept: (item: T) => boolean): void {
 }
 
 /** Adds all items at the end. */
-export function append<T>(list: T[], items: Iterable<T>): void {
+export function append<T>(list: { push(item: T): unknown }, items: Iterable<T>): void {
   for (const item of items) list.push(item);
 }
 

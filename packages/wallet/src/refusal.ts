@@ -82,6 +82,37 @@ export class WalletRefusal extends RpcError {
 export const failedToOpen = (why: string) =>
   new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet : ${why}`);
 
+/** A wallet's store could not be written, or it is not known whether it was; it is its only owner's as before. */
+export class UnwrittenStore extends WalletRefusal {
+  constructor(why: string) {
+    super(
+      "UNKNOWN_ERROR",
+      `The wallet's store cannot be written: ${why}. Nothing more is kept until the wallet is opened again, which the service does by itself`,
+    );
+  }
+}
+
+/** A part of an open wallet's store could not be read; its only owner is the same as before. */
+export class UnreadStore extends WalletRefusal {
+  constructor(why: string) {
+    super("UNKNOWN_ERROR", `A part of the wallet's store cannot be read: ${why}`);
+  }
+}
+
+/** The error for a wallet that another service has opened since. */
+export const ownedElsewhere = () =>
+  new WalletRefusal(
+    "UNKNOWN_ERROR",
+    "The wallet's store cannot be written: another service has opened the wallet. Nothing more is kept until the wallet is opened again",
+  );
+
+/** There is no such wallet. */
+export class MissingWallet extends WalletRefusal {
+  constructor(keysFile: string) {
+    super("UNKNOWN_ERROR", `Failed to open wallet : file not found "${keysFile}"`);
+  }
+}
+
 /**
  * Turns the system's error for a file that cannot be written (full disk, quota, permissions) into `WalletRefusal`: it
  * is not a bug of this program.

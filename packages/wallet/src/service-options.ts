@@ -7,6 +7,7 @@ import type { LedgerStoreOptions } from "./file/ledger-store.ts";
 import type { FirstWallet } from "./first-wallet.ts";
 import type { AliasOptions } from "./open-alias.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Lookahead } from "./scan/address-runs.ts";
 import type { ServiceEventsOptions } from "./service-events.ts";
 import type { NetworkName } from "./state.ts";
 
@@ -33,6 +34,8 @@ export type WalletServiceOptions = Pick<
   readonly dialect?: Dialect;
   readonly login?: Login;
   readonly kdfRounds?: number;
+  /** Accounts and addresses that new wallets recognise beyond those in use; as many as the original's if left out. */
+  readonly lookahead?: Lookahead;
   /** Whether closing a wallet writes a cache for the original program; true if left out. */
   readonly writesOriginalCache?: boolean;
   /** The wallet that is opened at the start. */

@@ -4,6 +4,7 @@ import {
   type Dialect,
   type Log,
   type Logger,
+  loadWalletReference,
   type Need,
   type RequestInfo,
   type RpcServer,
@@ -24,6 +25,7 @@ import { OpenWallets } from "./many/open-wallets.ts";
 import { Refresher } from "./many/refresher.ts";
 import { NamedSlot, type SlotParts, UnnamedSlot, type WalletSlot } from "./many/slots.ts";
 import { createWalletMonitor, type WalletMonitor } from "./monitor/monitor.ts";
+import { WalletRefusal } from "./refusal.ts";
 import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import type { ServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
@@ -140,7 +142,7 @@ export class WalletService implements Common {
   }
 
   get openOptions(): OpenOptions {
-    const { network = "mainnet", onReceived, writesOriginalCache } = this.options;
+    const { network = "mainnet", onReceived, writesOriginalCache, lookahead } = this.options;
     const { serviceEvents } = this;
     const events = this.options.events ?? (typeof serviceEvents === "string" ? undefined : serviceEvents.log);
     return {
@@ -148,6 +150,7 @@ export class WalletService implements Common {
       daemon: this.connect(),
       log: this.#log,
       runtime: this.runtime,
+      lookahead,
       ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
       // Another process would take the cache of a process that has lost the wallet for changes by another program.
       ...(this.#fleet !== undefined && { writesOriginalCache: false }),
@@ -199,6 +202,7 @@ export class WalletService implements Common {
       });
     this.#server = await createRpcServer<WalletContext>({
       calls: this.#calls,
+      reference: loadWalletReference,
       ...(this.#resources !== undefined && { resources: this.#resources }),
       listen: this.#fleet === undefined ? listen : [...listen, { ...this.options.fleet!, isForPeers: true }],
       ...(this.#fleet !== undefined && { elsewhere: this.#fleet.router }),
@@ -235,6 +239,7 @@ export class WalletService implements Common {
     this.#timer = setInterval(() => {
       this.#refresher.tick();
       void this.closeIdle();
+      void this.openBroken();
     }, 1000);
     this.#timer.unref();
   }
@@ -262,6 +267,32 @@ export class WalletService implements Common {
     return this.#wallets.closeIdle();
   }
 
+  /** Opens the wallets once more that could not store a change. */
+  openBroken(): Promise<void> {
+    return this.#wallets.openBroken();
+  }
+
+  /** Runs a task while no wallet of the service scans or spends, with everything they know in their files. */
+  whileUnchanged<T>(task: () => Promise<T>): Promise<T> {
+    return this.#wallets.whileUnchanged(task);
+  }
+
+  /**
+   * Closes all wallets with files, and what is under way for them, while a task runs that may change the files. Then the
+   * wallet that the task names is opened on the path without name, unless it has a password; others are opened when a
+   * call needs them.
+   */
+  async whileClosed(task: () => Promise<string | undefined>): Promise<void> {
+    const name = await this.unnamed.makingInTurn(async () => {
+      await this.#wallets.closeLost();
+      return await task();
+    });
+    if (name === undefined) return;
+    await this.unnamed.open(name, "").catch((error) => {
+      if (!(error instanceof WalletRefusal && error.kind === "INVALID_PASSWORD")) throw error;
+    });
+  }
+
   #slotOf(name: RequestInfo["name"]): WalletSlot {
     return name === undefined ? this.unnamed : new NamedSlot(this.#slots, name);
   }
@@ -282,6 +313,7 @@ export class WalletService implements Common {
   async #stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#watching?.close();
+    this.#refresher.close();
     this.#fleet?.beginToLeave();
     for (const { opened } of this.#wallets.open) opened?.wallet.endScans();
     // Requests that still wait for the node are aborted; this loses no payment, since one is on disk before it is sent.

@@ -2,12 +2,25 @@
 
 import type { NoncePoints } from "@anulo/crypto";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
-import type { RefusalKind } from "./refusal.ts";
+import type { OutputBook } from "./outputs/output-book.ts";
+import type { OwnedOutput } from "./outputs/owned-output.ts";
+import type { Payments } from "./packed/payments.ts";
+import type { Receipts } from "./packed/receipts.ts";
+import type { TxKeys } from "./packed/tx-keys.ts";
+import type { Intent, PoolPayment } from "./payment.ts";
+
+export type {
+  IncomingPayment,
+  Intent,
+  IntentHead,
+  IntentOutcome,
+  OutgoingPayment,
+  OutgoingState,
+  PaymentDestination,
+  PoolPayment,
+} from "./payment.ts";
 
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
-
-/** Account (major) and address (minor) numbers; 0/0 is the primary address. */
-export type SubaddressIndex = { readonly major: number; readonly minor: number };
 
 /** What a multisig wallet stores beside its keys. */
 export type MultisigPart = Pick<
@@ -26,150 +39,6 @@ export type WalletKeys = {
   readonly spendSecret: Uint8Array | undefined;
   readonly multisig?: MultisigPart | undefined;
 };
-
-/** Stands for the unknown id of a transaction that spends an output and was not created here. */
-export const SOMEBODY = "";
-
-/** One output of the chain that belongs to the wallet. */
-export type OwnedOutput = {
-  /** Transaction id, 32 bytes. */
-  readonly txHash: Uint8Array;
-  /** Index among the outputs of its transaction. */
-  readonly outputIndex: number;
-  /** Index among all outputs of its amount (amount 0 for RingCT). */
-  readonly globalIndex: bigint;
-  /** Atomic units. */
-  readonly amount: bigint;
-  /** Mask of the commitment, 32 bytes; the scalar 1 where the amount is public. */
-  readonly mask: Uint8Array;
-  /** True if rings for it are built of RingCT outputs (version 2 coinbase included). */
-  readonly rct: boolean;
-  /** The output's public key, 32 bytes. */
-  readonly oneTimeKey: Uint8Array;
-  /** Transaction public key of the derivation (main or additional), 32 bytes. */
-  readonly txPublicKey: Uint8Array;
-  /** Key image, 32 bytes; undefined in a view-only wallet that has not imported it. */
-  keyImage: Uint8Array | undefined;
-  readonly subaddress: SubaddressIndex;
-  /** Height of the containing block. */
-  readonly height: number;
-  /** Seconds since 1970, as in the block header. */
-  readonly timestamp: number;
-  readonly unlockTime: bigint;
-  readonly coinbase: boolean;
-  /** Size of the transaction blob in bytes; 0 when not known. */
-  readonly txSize: number;
-  /** Excluded from spending by the user. */
-  frozen: boolean;
-  /** Height of the block that spends it; undefined while it is not spent in a block. */
-  spentHeight: number | undefined;
-  /**
-   * Hex id of our own unconfirmed transaction that spends it; `SOMEBODY` if a pool transaction not created here does.
-   */
-  pendingSpend: string | undefined;
-  /** A smaller output with the same one-time key, of which only one can ever be spent ("burning bug"). */
-  readonly replaces: OwnedOutput | undefined;
-};
-
-/** Amount received by one subaddress in one transaction, change excluded. */
-export type IncomingPayment = {
-  readonly txHash: Uint8Array;
-  /** 32 bytes; a short payment id fills the first 8. All zero if there is none. */
-  readonly paymentId: Uint8Array;
-  readonly amount: bigint;
-  /** Amounts of the single outputs, atomic units. */
-  readonly amounts: readonly bigint[];
-  readonly fee: bigint;
-  /** Height of the containing block; 0 in the pool. */
-  readonly height: number;
-  readonly timestamp: number;
-  readonly unlockTime: bigint;
-  readonly coinbase: boolean;
-  readonly subaddress: SubaddressIndex;
-};
-
-/** A payment that waits in the pool of the node. */
-export type PoolPayment = IncomingPayment & { readonly doubleSpendSeen: boolean };
-
-/** `address` is the text the caller sent (it may be an integrated address). */
-export type PaymentDestination = { readonly address: string; readonly amount: bigint };
-
-/**
- * `signed`: stored, maybe not sent yet · `pending`: sent to the node · `missing`: no longer in the node's pool ·
- * `failed`: given up, its inputs are free again · `confirmed`: in a block · `forgotten`: still unconfirmed when a
- * rescan was requested; it is not shown until it is seen in the pool again, but it reserves its inputs.
- */
-export type OutgoingState = "signed" | "pending" | "missing" | "failed" | "confirmed" | "forgotten";
-
-/** A transaction that spends outputs of this wallet, created here or seen in the chain. */
-export type OutgoingPayment = {
-  readonly txHash: Uint8Array;
-  state: OutgoingState;
-  /**
-   * The whole transaction as sent, to send it again; undefined if it was not created here or is deep enough in the
-   * chain.
-   */
-  blob: Uint8Array | undefined;
-  readonly amountIn: bigint;
-  /** Sum of all outputs, change included: `amountIn - fee`. */
-  readonly amountOut: bigint;
-  readonly change: bigint;
-  readonly destinations: readonly PaymentDestination[];
-  /** 32 bytes, as in IncomingPayment. */
-  readonly paymentId: Uint8Array;
-  /** Account that paid, and those of its addresses whose outputs were spent. */
-  readonly account: number;
-  readonly subaddressIndices: readonly number[];
-  /** Key images of all inputs, 32 bytes each. */
-  readonly keyImages: readonly Uint8Array[];
-  readonly unlockTime: bigint;
-  /** When it was created (seconds since 1970). */
-  readonly createdAt: number;
-  /** Block time once confirmed, else `createdAt`. */
-  timestamp: number;
-  /** Height of the containing block; 0 while unconfirmed. */
-  height: number;
-  /** True if it was in a block that a reorganisation has undone, and has been in none since. */
-  isUndone?: boolean;
-  /** True if it was created here and has been in the node's pool. */
-  isSeen?: boolean;
-};
-
-/** A call that spends, identified by its caller's key. */
-export type IntentHead = {
-  /** The caller's key; generated here if the caller sent none. */
-  readonly key: string;
-  /**
-   * SHA-256 of the call's name and params, 32 bytes; empty if the caller sent no key, so that no call can repeat it.
-   */
-  readonly asked: Uint8Array;
-  /** The call's name. */
-  readonly method: string;
-  /** Seconds since 1970. */
-  readonly createdAt: number;
-};
-
-/**
- * The outcome of the call. `sending`: signed and stored, and sent again until it is final · `handedOut`: returned to
- * the caller, to sign or to send it · `refused`: the node rejected it, and this wallet never sends it again.
- * `txHashes`: ids (32 bytes) of what is signed, or, of a refused call, of transactions that may reach the network all
- * the same. `answer`: the compressed response, if the caller sent a key.
- */
-export type IntentOutcome =
-  | {
-      readonly kind: "sending" | "handedOut";
-      readonly txHashes: readonly Uint8Array[];
-      readonly answer: Uint8Array | undefined;
-    }
-  | {
-      readonly kind: "refused";
-      readonly txHashes: readonly Uint8Array[];
-      readonly refusal: RefusalKind;
-      readonly message: string;
-    };
-
-/** `outcome` is undefined until the transactions are signed. */
-export type Intent = IntentHead & { outcome: IntentOutcome | undefined };
 
 export type AddressLabel = { label: string };
 /** One account; `addresses[i]` is the address with minor index i. */
@@ -270,15 +139,15 @@ export type WalletState = {
   /** Number of blocks scanned, which is the height of the next one. */
   height: number;
   readonly recent: RecentBlocks;
-  readonly outputs: OwnedOutput[];
-  readonly incoming: IncomingPayment[];
+  readonly outputs: OutputBook;
+  readonly incoming: Receipts;
   readonly pool: PoolPayment[];
   /** By hex transaction id; see OutgoingState. */
-  readonly outgoing: Map<string, OutgoingPayment>;
+  readonly outgoing: Payments;
   /** In the order they were first recorded. */
   readonly intents: Intent[];
   /** By hex transaction id: the secret transaction key r (32 bytes), then the additional ones. */
-  readonly txKeys: Map<string, readonly Uint8Array[]>;
+  readonly txKeys: TxKeys;
   readonly accounts: Account[];
   /** Description by tag. */
   readonly accountTags: Map<string, string>;

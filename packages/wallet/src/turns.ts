@@ -85,13 +85,13 @@ const STEPS_AT_ONCE = 16;
 
 /** Maps in order and yields to the event loop after every 16 steps, or after the given number. */
 export async function mapPatiently<T, R>(
-  values: readonly T[],
+  values: Iterable<T>,
   step: (value: T) => R,
   { stepsAtOnce = STEPS_AT_ONCE }: { readonly stepsAtOnce?: number } = {},
 ): Promise<R[]> {
   const results: R[] = [];
-  for (const [i, value] of values.entries()) {
-    if (i % stepsAtOnce === stepsAtOnce - 1) await setImmediate();
+  for (const value of values) {
+    if (results.length % stepsAtOnce === stepsAtOnce - 1) await setImmediate();
     results.push(step(value));
   }
   return results;

@@ -1,9 +1,9 @@
 /** When outputs may be spent. Pure: the wallet's height and the time are arguments. */
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
-import type { NetworkName, OwnedOutput } from "./state.ts";
+import { SPENDABLE_AGE } from "./outputs/locked-places.ts";
+import type { OwnedOutput } from "./outputs/owned-output.ts";
+import type { NetworkName } from "./state.ts";
 
-/** Blocks before an output can be spent. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
-export const SPENDABLE_AGE = 10;
 /** Seconds per block since hard fork 2, and before it. Source: cryptonote_config.h DIFFICULTY_TARGET_V2, _V1. */
 export const BLOCK_SECONDS = 120;
 const BLOCK_SECONDS_V1 = 60;
@@ -17,11 +17,6 @@ const HARD_FORK_2: Record<NetworkName, number> = {
 
 /** The facts that unlock rules need: blocks known to the wallet and seconds since 1970. */
 export type Now = { readonly network: NetworkName; readonly height: number; readonly seconds: number };
-
-/** True if the unlock time is a time rather than a height, even if it has passed. */
-export function waitsForTime({ unlockTime }: { readonly unlockTime: bigint }): boolean {
-  return unlockTime >= MAX_BLOCK_NUMBER;
-}
 
 /** True once `unlockTime` (a height or a time) has passed for something in block `height`. */
 function isUnlockTimePassed(unlockTime: bigint, height: number, now: Now): boolean {
@@ -49,7 +44,10 @@ export function isUnspent(output: OwnedOutput): boolean {
 }
 
 /** Blocks and seconds until the output unlocks; zeros once it has. Source: wallet2.cpp `unlocked_balance_per_subaddress`. */
-export function timeToUnlock(output: OwnedOutput, now: Now): { blocks: number; seconds: bigint } {
+export function timeToUnlock(
+  output: Pick<OwnedOutput, "height" | "unlockTime">,
+  now: Now,
+): { blocks: number; seconds: bigint } {
   if (isUnlocked(output, now)) return { blocks: 0, seconds: 0n };
   const { unlockTime, height } = output;
   const rest = height + SPENDABLE_AGE;

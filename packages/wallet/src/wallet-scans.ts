@@ -12,16 +12,19 @@ import {
 } from "./ledger/apply-pool.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { scanningKeys } from "./multisig/account-keys.ts";
+import type { OutputBook } from "./outputs/output-book.ts";
+import type { SubaddressIndex } from "./outputs/owned-output.ts";
 import type { Preferences } from "./preferences.ts";
 import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolSnapshot, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
-import { DEFAULT_LOOKAHEAD, type Lookahead, type SubaddressTable } from "./scan/subaddress-table.ts";
+import { DEFAULT_LOOKAHEAD } from "./scan/subaddress-table.ts";
 import { watchedOutputs } from "./scan/watched-outputs.ts";
-import type { ScannedTransaction, SubaddressIndex, WalletKeys } from "./state.ts";
+import type { ScannedTransaction, WalletKeys } from "./state.ts";
 import { TaskQueue } from "./turns.ts";
 
 /** The current properties of the wallet that scans use. */
@@ -47,6 +50,19 @@ export type RefreshResult = { readonly blocksFetched: number; readonly receivedM
 
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
+
+/** The known key images of outputs, and others, 32 bytes each. */
+function imagesOf(outputs: OutputBook, others: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  const known = outputs.keyImages();
+  const images = new Uint8Array(known.length + 32 * others.size);
+  images.set(known);
+  let at = known.length;
+  for (const image of others.values()) {
+    images.set(image, at);
+    at += 32;
+  }
+  return images;
+}
 
 export class WalletScans {
   readonly #wallet: ScannedWallet;
@@ -80,17 +96,14 @@ export class WalletScans {
       lookahead,
       skipsCoinbase: preferences.skipsCoinbase,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
-      keyImages: [
-        ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
-        ...coldKeyImages.values(),
-      ],
+      keyImages: imagesOf(outputs, coldKeyImages),
       watched: background && watchedOutputs(outputs),
       keep: (change, from) => this.#keep(change, from),
     });
   }
 
   /** Spend public keys of the wallet, look-ahead included. */
-  get table(): SubaddressTable {
+  get table(): RecognisedAddresses {
     return this.#scanner.table;
   }
 
@@ -158,7 +171,7 @@ export class WalletScans {
   async refresh(startHeight: number, notesEnd = false): Promise<RefreshResult> {
     const { state } = this.#ledger;
     this.#blocksFetched = 0;
-    const newest = state.outputs.at(-1)?.txHash;
+    const newest = state.outputs.at(state.outputs.count - 1)?.txHash;
     this.#isScanning = true;
     this.#meter.begin();
     try {
@@ -170,7 +183,7 @@ export class WalletScans {
       this.#isScanning = false;
       this.#meter.end();
     }
-    const last = state.outputs.at(-1)?.txHash;
+    const last = state.outputs.at(state.outputs.count - 1)?.txHash;
     const receivedMoney = last !== undefined && (newest === undefined || !equalBytes(last, newest));
     return { blocksFetched: this.#blocksFetched, receivedMoney };
   }

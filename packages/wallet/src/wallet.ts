@@ -2,33 +2,28 @@
 import { toHex } from "@anulo/protocol";
 import { sendUnseen } from "./actions/send-again.ts";
 import { CachedFacts } from "./cached-facts.ts";
-import { itemsOfChange, itemsOfState, undoneFrom, type WalletChange } from "./changes.ts";
+import { itemsOfChange, mayWaitForTime, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import { applyTold, type Follower } from "./events/follower.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
-import { type Ledger, lastAddresses, outputWithImage, wipeSecrets } from "./ledger/ledger.ts";
+import { type Ledger, lastAddresses, wipeSecrets } from "./ledger/ledger.ts";
 import { QuietBlocks } from "./ledger/quiet-blocks.ts";
 import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
+import { waitsForTime } from "./outputs/locked-places.ts";
+import type { OwnedOutput, SubaddressIndex } from "./outputs/owned-output.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
 import type { SingleTransaction } from "./scan/messages.ts";
 import type { ScanProgress } from "./scan/progress.ts";
-import type { Lookahead, SubaddressTable } from "./scan/subaddress-table.ts";
-import type {
-  NetworkName,
-  OwnedOutput,
-  ScanSettings,
-  SubaddressIndex,
-  WalletKeys,
-  WalletState,
-} from "./state.ts";
+import type { NetworkName, ScanSettings, WalletKeys, WalletState } from "./state.ts";
 import { KeptOutputCounts } from "./transfer/output-counts.ts";
 import { TaskQueue } from "./turns.ts";
-import { isUnlocked, isUnspent, type Now, waitsForTime } from "./unlock.ts";
+import { isUnlocked, isUnspent, type Now } from "./unlock.ts";
 import { type RefreshResult, type ScanOptions, WalletScans } from "./wallet-scans.ts";
 
 export type WalletParts = ScanOptions & {
@@ -57,15 +52,15 @@ export class Wallet {
   #daemon: Daemon;
   #outputCounts = new KeptOutputCounts();
   readonly #ledger: Ledger;
-  readonly #log: ChangeLog;
+  readonly #log: QuietBlocks;
   readonly #events: Follower | undefined;
   readonly #addresses: AddressCache;
   #keys: WalletKeys;
   readonly #spending = new TaskQueue();
   readonly #scans: WalletScans;
   #closed = false;
-  /** The error of a change that could not be stored. */
-  #unwritten: { readonly error: unknown } | undefined;
+  /** The error of a change that could not be applied or stored: what is in memory is not what is on disk. */
+  unwritten: { readonly error: unknown } | undefined;
   #moment: Moment = { seconds: 0 };
   #hasChanged = true;
   #changes = 0;
@@ -82,8 +77,8 @@ export class Wallet {
     this.intents = new IntentBook(ledger);
     this.#log = new QuietBlocks(log, ledger);
     this.#events = parts.events;
-    this.#addresses = new AddressCache(keys, ledger.state.network);
-    this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
+    this.#addresses = new AddressCache(keys, ledger.state);
+    this.#isTimed = mayWaitForTime(ledger.state);
     this.#scans = new WalletScans(this, parts);
   }
 
@@ -161,10 +156,7 @@ export class Wallet {
     return { network: this.network, height: this.height, seconds: this.runtime.clock() };
   }
 
-  /**
-   * Identifies the wallet's current state, without the addresses it recognises: the same object while nothing has
-   * changed, a different one afterwards.
-   */
+  /** Identifies the current state, without recognised addresses: another object after every change. */
   get moment(): object {
     const seconds = this.#isTimed ? this.runtime.clock() : 0;
     if (this.#hasChanged || seconds !== this.#moment.seconds) this.#moment = { seconds };
@@ -197,36 +189,41 @@ export class Wallet {
     return this.#scans.table.indexOf(spendPublic);
   }
 
+  /** Resolves once the files have everything that was scanned. */
+  flush = (): Promise<void> => this.#log.flush();
+
   /** Number of changes since the wallet was opened. */
   get changes(): number {
     return this.#changes;
   }
 
   /** Every address that is recognised; complete once the wallet is ready. */
-  get subaddresses(): SubaddressTable {
+  get subaddresses(): RecognisedAddresses {
     return this.#scans.table;
   }
 
   /** Resolves once every address in use, and the look-ahead, can be recognised. */
-  async whenReady(): Promise<void> {
-    await this.#scans.ready;
-  }
+  whenReady = (): Promise<unknown> => this.#scans.ready;
 
   /** The owned output with this key image (32 bytes). */
   outputOf(keyImage: Uint8Array): OwnedOutput | undefined {
-    return outputWithImage(this.#ledger, toHex(keyImage));
+    return this.state.outputs.withImage(keyImage);
   }
 
-  /** Outputs that can be spent now: unspent, unlocked, not frozen, and (unless view-only) with a known key image. */
-  spendableOutputs(): OwnedOutput[] {
+  /** Finds the places of an account's outputs that can be spent now; pauses in between. */
+  spendablePlaces(account: number): Generator<void, Uint32Array> {
     const now = this.now();
-    return this.state.outputs.filter(
-      (output) =>
-        isUnspent(output) &&
-        !output.frozen &&
-        (this.isViewOnly || output.keyImage !== undefined) &&
-        isUnlocked(output, now),
-    );
+    return this.state.outputs.spendable(account, {
+      height: now.height,
+      needsKeyImage: !this.isViewOnly,
+      isUnlocked: (output) => isUnlocked(output, now),
+    });
+  }
+
+  /** Whether an output can be spent now. */
+  isSpendable(output: OwnedOutput): boolean {
+    if (output.frozen || !isUnspent(output)) return false;
+    return (this.isViewOnly || output.keyImage !== undefined) && isUnlocked(output, this.now());
   }
 
   /**
@@ -237,14 +234,16 @@ export class Wallet {
   async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     this.checkWritten();
-    const meaning = applyTold(this.#ledger, change, this.#events);
-    this.#hasChanged = true;
-    this.#changes += 1;
-    this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
+    let meaning: ReturnType<typeof applyTold>;
     try {
+      meaning = applyTold(this.#ledger, change, this.#events);
+      this.#hasChanged = true;
+      this.#changes += 1;
+      this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
       await this.#log.append(change, encoded).catch(refuseUnwritten);
     } catch (error) {
-      this.#unwritten ??= { error };
+      this.unwritten ??= { error };
+      this.#log.refuse(error);
       throw error;
     }
     if (this.#events !== undefined) await this.#events.keepSoon(meaning);
@@ -252,7 +251,7 @@ export class Wallet {
 
   /** Throws if a change could not be stored: nothing may be sent that depends on what is in memory alone. */
   checkWritten(): void {
-    if (this.#unwritten !== undefined) throw this.#unwritten.error;
+    if (this.unwritten !== undefined) throw this.unwritten.error;
   }
 
   /** Runs changes that must not interleave (choosing outputs and recording their spending) one after the other. */

@@ -12,9 +12,10 @@ import { writeCache } from "../src/file/write-cache.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
+import { SOMEBODY } from "../src/outputs/owned-output.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
-import type { OutgoingState, OwnedOutput } from "../src/state.ts";
-import { SOMEBODY } from "../src/state.ts";
+import type { OutgoingState } from "../src/state.ts";
 import { cacheImage } from "./cache-image.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
@@ -130,13 +131,14 @@ test("outputs are written in the order of the chain, spent by blocks that were s
   const { state } = ledger;
   state.recent.ids.push(filled(1), filled(2), filled(3));
   state.height = 4;
-  state.outputs.push(
+  for (const output of [
     outputAt(3, { spentHeight: 3 }),
     outputAt(1, { spentHeight: 4, frozen: true }),
     outputAt(2, { pendingSpend: "aa", keyImage: undefined }),
     outputAt(2, { pendingSpend: SOMEBODY }),
     outputAt(2, { outputIndex: 0x10000 }),
-  );
+  ])
+    state.outputs.push(output);
   const { transfers, keyImages, oneTimeKeys, blocks, blockIds } = await readBack(ledger);
   const seen = transfers.map(({ height, spent, spentHeight, frozen, keyImageKnown }) => {
     return [height, spent, spentHeight, frozen, keyImageKnown];
@@ -154,7 +156,7 @@ test("outputs are written in the order of the chain, spent by blocks that were s
   assert.equal(oneTimeKeys.length, 4);
   assert.deepEqual([blocks.offset, blockIds.length], [0n, 4], "with the genesis block");
   const { prefix } = transfers[0]!;
-  const key0 = state.outputs[1]!.oneTimeKey;
+  const key0 = state.outputs.at(1)!.oneTimeKey;
   assert.deepEqual(prefix.outputs[1], { amount: 0n, target: { type: "key", key: key0 } });
 });
 

@@ -7,9 +7,11 @@ import { magicOf, seal, unseal } from "../src/cold-signing/sealed.ts";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
+import { OutputBook } from "../src/outputs/output-book.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { createRuntime } from "../src/runtime.ts";
-import type { OwnedOutput, WalletKeys } from "../src/state.ts";
+import type { WalletKeys } from "../src/state.ts";
 import { recorded, recordedSteps, recordedWallets } from "./recorded-node.ts";
 
 const runtime = createRuntime();
@@ -63,7 +65,11 @@ test("outputs that 0.18.0 exported are read, and are ours", async () => {
   assert.deepEqual([exported.offset, exported.total, exported.outputs.length], [0, 22, 22]);
   const owned = await ownOutputs();
   assert.ok(owned.length >= 5);
-  const again = exportOutputs(owned, { offset: 0, count: Infinity, requestedFrom: owned.length });
+  const again = exportOutputs(OutputBook.of(owned), {
+    offset: 0,
+    count: Infinity,
+    requestedFrom: owned.length,
+  });
   assert.deepEqual(decode(exportedOutputs, encode(exportedOutputs, again)), again);
   for (const [i, each] of again.outputs.entries())
     assert.deepEqual(importOutput(each, finder).keyImage, owned[i]!.keyImage);
@@ -72,7 +78,11 @@ test("outputs that 0.18.0 exported are read, and are ours", async () => {
 test("a part of the outputs says where it begins and how many there are", async () => {
   const owned = await ownOutputs();
   const part = (offset: number, count: number) => {
-    const { total, outputs, ...rest } = exportOutputs(owned, { offset, count, requestedFrom: 2 });
+    const { total, outputs, ...rest } = exportOutputs(OutputBook.of(owned), {
+      offset,
+      count,
+      requestedFrom: 2,
+    });
     return { ...rest, total, keys: outputs.map(({ oneTimeKey }) => oneTimeKey) };
   };
   const keys = owned.map(({ oneTimeKey }) => oneTimeKey);
@@ -83,24 +93,31 @@ test("a part of the outputs says where it begins and how many there are", async 
 });
 
 test("parts come one after the other, and what goes beyond the total is forgotten", async () => {
-  const { state, ...tables } = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
-  const ledger = { state, ...tables };
+  const ledger = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
+  const { state } = ledger;
   const owned = await ownOutputs();
   const told = (offset: number, count: number, total?: number) => {
     const outputs = owned.slice(offset, offset + count);
     applyChange(ledger, { kind: "importedOutputs", offset, outputs, ...(total !== undefined && { total }) });
-    return [state.outputs.length, state.requestedFrom];
+    return [state.outputs.count, state.requestedFrom];
   };
   assert.deepEqual(told(0, 2, 5), [2, 0]);
   assert.deepEqual(told(2, 3, 5), [5, 0], "the key images of both parts are wanted");
   assert.deepEqual(told(1, 2, 5), [5, 0], "others stay");
   assert.deepEqual(told(0, 3, 4), [4, 0]);
   assert.deepEqual(told(0, 3), [3, 0], "a journal of before, whose parts were the last");
-  assert.equal(tables.byOneTimeKey.size, 3);
+  assert.deepEqual(
+    owned.slice(0, 4).map(({ oneTimeKey }) => state.outputs.placeOfKey(oneTimeKey)),
+    [0, 1, 2, undefined],
+  );
 });
 
 test("an output in a place no chain has is not imported: nothing that lists outputs could tell it", async () => {
-  const [output] = exportOutputs(await ownOutputs(), { offset: 0, count: 1, requestedFrom: 0 }).outputs;
+  const [output] = exportOutputs(OutputBook.of(await ownOutputs()), {
+    offset: 0,
+    count: 1,
+    requestedFrom: 0,
+  }).outputs;
   const importAt = (globalIndex: bigint) => importOutput({ ...output!, globalIndex }, finder).globalIndex;
   assert.equal(importAt(2n ** 53n - 1n), 2n ** 53n - 1n);
   assert.throws(() => importAt(2n ** 53n), /impossible index/);
@@ -145,9 +162,9 @@ test("key images told to a view-only wallet spend what they say, and come back a
     ledger.state.outputs.push({ ...output, height: 5, spentHeight: undefined, keyImage: undefined });
   const spent = ["unspent", "chain", "pool"] as const;
   applyChange(ledger, { kind: "keyImages", offset: 0, keyImages: images, spent, transactions: [] });
-  const { state, byKeyImage } = ledger;
+  const { state } = ledger;
   assert.deepEqual(
-    state.outputs.map(({ spentHeight, pendingSpend }) => [spentHeight, pendingSpend]),
+    [...state.outputs].map(({ spentHeight, pendingSpend }) => [spentHeight, pendingSpend]),
     [
       [undefined, undefined],
       [0, undefined],
@@ -155,11 +172,11 @@ test("key images told to a view-only wallet spend what they say, and come back a
     ],
   );
   assert.equal(state.requestedFrom, 3);
-  assert.equal(byKeyImage.get(toHex(images[1]!)), 1);
+  assert.equal(state.outputs.placeOfImage(images[1]!), 1);
   applyChange(ledger, { kind: "spent", status: [[toHex(images[2]!), "unspent"]] });
-  assert.equal(state.outputs[2]!.pendingSpend, undefined);
+  assert.equal(state.outputs.at(2)!.pendingSpend, undefined);
   applyChange(ledger, { kind: "reset", hard: true });
-  assert.equal(state.outputs.length, 0);
+  assert.equal(state.outputs.count, 0);
   assert.equal(state.requestedFrom, 0);
   assert.deepEqual(state.coldKeyImages.get(toHex(outputs[0]!.oneTimeKey)), images[0]);
 });

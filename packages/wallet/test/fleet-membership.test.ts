@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silent } from "@anulo/rpc";
 import { Expelled, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import { Backoff } from "../src/fleet/backoff.ts";
 import { Membership } from "../src/fleet/membership.ts";
 
 const LIFETIME_MS = 5000;
@@ -65,11 +66,20 @@ class Database {
         this.leases.set(name, owner);
         return owner;
       },
-      adopt: async (process, most) => {
+      confirm: async (process, name) => {
         this.#member(process);
-        const names = [...this.leases].filter((entry) => entry[1] === undefined).slice(0, most);
-        for (const [name] of names) this.leases.set(name, process);
-        return names.map(([name]) => name);
+        if (this.leases.get(name) !== process) throw new Expelled("another's");
+      },
+      adopt: async (process, most, others = []) => {
+        this.#member(process);
+        const free = [...this.leases].flatMap(([name, owner]) => (owner === undefined ? [name] : []));
+        const names = free.filter((name) => !others.includes(name)).slice(0, most);
+        for (const name of names) this.leases.set(name, process);
+        return names;
+      },
+      heldBy: async (process) => {
+        this.#reach();
+        return [...this.leases].flatMap(([name, owner]) => (owner === process ? [name] : []));
       },
       handOver: async (process, name) => {
         this.#reach();
@@ -127,7 +137,7 @@ test("a process that can't renew stops being sure before any other can take its 
   const { database, a, b } = start();
   await pass(10_000, database, a, b);
   await a.membership.take("w");
-  await assert.rejects(b.membership.take("w"), /another process of the fleet/);
+  await assert.rejects(b.membership.take("w"), { code: -503 });
   assert.ok(a.membership.isHere("w") && !b.membership.isHere("w"));
   // Only b reaches the database from here on: a's clock goes on, and nothing is heard of it.
   let takenAt: number | undefined;
@@ -141,7 +151,7 @@ test("a process that can't renew stops being sure before any other can take its 
     if ((await b.membership.adopt(1)).length > 0) takenAt = ms;
   }
   assert.ok(unsureAt !== undefined && takenAt !== undefined && unsureAt < takenAt);
-  assert.throws(() => a.membership.confirm("w"), /cut off/);
+  await assert.rejects(a.membership.confirm("w"), /cut off/);
   await assert.rejects(a.membership.take("v"), /cut off/);
   assert.ok(b.membership.isHere("w"));
 });
@@ -162,7 +172,7 @@ test("one that was stopped learns that it is none, joins anew, and gives back no
   assert.ok(a.membership.isSure && a.membership.process !== former);
   await giveBack();
   assert.equal(database.leases.get("w"), b.membership.process);
-  await assert.rejects(a.membership.take("w"), /another process/);
+  await assert.rejects(a.membership.take("w"), { code: -503 });
   // Opened anew while the closing of before is still under way.
   await a.membership.take("v");
   await giveBackOld();
@@ -218,4 +228,61 @@ test("a wallet that is closed is free for the others where it goes on, and else 
   assert.deepEqual(await a.membership.adopt(1), [], "who leaves takes nothing more");
   await a.membership.leave();
   assert.equal(database.leases.get("moved"), undefined);
+});
+
+test("a lease is confirmed by the database, not by this process's memory alone", async () => {
+  const { database, a, b } = start();
+  await pass(3000, database, a, b);
+  await a.membership.take("w");
+  await a.membership.confirm("w");
+  database.leases.set("w", b.membership.process);
+  await assert.rejects(a.membership.confirm("w"), { code: -503 });
+});
+
+test("leases whose granting or ending was not heard are found again", async () => {
+  const { database, a } = start();
+  await pass(3000, database, a);
+  const giveBack = await a.membership.take("given");
+  // The database did it each time, and the answer was lost.
+  database.leases.set("granted", a.membership.process);
+  const { process } = a.membership;
+  await giveBack();
+  database.leases.set("given", process);
+  const found: string[] = [];
+  for (let beat = 0; beat < 4; beat++) {
+    await pass(1000, database, a);
+    found.push(...(await a.membership.takeUnknown()));
+  }
+  assert.deepEqual(found.sort(), ["given", "granted"]);
+  assert.ok(a.membership.isHere("granted"));
+  // Nothing is taken for lost that is just being taken.
+  database.leases.set("new", process);
+  await pass(1000, database, a);
+  assert.deepEqual(await a.membership.takeUnknown(), []);
+  await a.membership.take("new");
+  await pass(1000, database, a);
+  assert.deepEqual(await a.membership.takeUnknown(), []);
+});
+
+test("wallets that can't be opened are left to others for a while, longer each time", async () => {
+  const { database, a } = start();
+  await pass(3000, database, a);
+  let nowMs = 0;
+  const backoff = new Backoff(() => nowMs);
+  database.leases.set("w", undefined);
+  database.leases.set("v", undefined);
+  assert.deepEqual(await a.membership.adopt(1, backoff.waiting()), ["w"]);
+  backoff.failed("w");
+  await a.membership.handOver("w");
+  assert.deepEqual([database.leases.has("w"), database.leases.get("w")], [true, undefined]);
+  assert.deepEqual(await a.membership.adopt(9, backoff.waiting()), ["v"]);
+  nowMs += 10_000;
+  assert.deepEqual(await a.membership.adopt(9, backoff.waiting()), ["w"]);
+  backoff.failed("w");
+  nowMs += 19_000;
+  assert.deepEqual(backoff.waiting(), ["w"]);
+  nowMs += 1000;
+  assert.deepEqual(backoff.waiting(), []);
+  for (let i = 0; i < 2000; i++) backoff.failed(`w${i}`);
+  assert.equal(backoff.waiting().length, 1000);
 });

@@ -1,12 +1,15 @@
 /** Which process answers a call, over real connections between processes that are none. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer as createHttpServer, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createRpcServer, type NamedRequest, Passes } from "@anulo/rpc";
 import type { FleetMember } from "@anulo/store";
 import { Router } from "../src/fleet/router.ts";
 
+/** Longer than a busy machine keeps a process from answering that it lives. */
+const LONG_MS = 60_000;
 const key = new Uint8Array(32).fill(5);
 const idOf = (digit: string) => digit.repeat(32);
 
@@ -21,13 +24,20 @@ type Peer = {
   readonly url: string;
   readonly held: Set<string>;
   isSure: boolean;
+  /** Its answers wait for this. */
+  slow: Promise<void> | undefined;
   readonly process: string;
 };
 
 /** A router in front of a service that answers with its process's name. */
-async function peer(t: TestContext, fleet: Fleet, process: string, restricted = false): Promise<Peer> {
+async function peer(
+  t: TestContext,
+  fleet: Fleet,
+  process: string,
+  { restricted = false, aliveMs = LONG_MS }: { restricted?: boolean; aliveMs?: number } = {},
+): Promise<Peer> {
   const held = new Set<string>();
-  const state = { isSure: true };
+  const state: { isSure: boolean; slow: Promise<void> | undefined } = { isSure: true, slow: undefined };
   const membership = {
     process,
     get members() {
@@ -47,6 +57,7 @@ async function peer(t: TestContext, fleet: Fleet, process: string, restricted = 
     passes: new Passes(key),
     restricted,
     elapsed: () => performance.now(),
+    aliveMs,
   });
   let handled = 0;
   const server = await createRpcServer({
@@ -57,14 +68,14 @@ async function peer(t: TestContext, fleet: Fleet, process: string, restricted = 
       { host: "127.0.0.1", port: 0, isForPeers: true },
     ],
     context: () => handled++,
+    limits: { halfClosedMs: 200 },
     elsewhere: {
       passOf: (head) => router.passOf(head),
-      answer: async (request) =>
-        (await router.answer(request)) ?? {
-          status: 200,
-          type: "text/plain",
-          body: `${process[0]} ${request.name}${request.restricted ? " restricted" : ""}`,
-        },
+      answer: async (request) => {
+        await (request.isPassedOn ? state.slow : undefined);
+        const body = `${process[0]} ${request.name}${request.restricted ? " restricted" : ""}`;
+        return (await router.answer(request)) ?? { status: 200, type: "text/plain", body };
+      },
     },
   });
   t.after(async () => {
@@ -83,6 +94,12 @@ async function peer(t: TestContext, fleet: Fleet, process: string, restricted = 
     get isSure() {
       return state.isSure;
     },
+    set slow(slow: Promise<void> | undefined) {
+      state.slow = slow;
+    },
+    get slow() {
+      return state.slow;
+    },
   };
 }
 
@@ -91,12 +108,12 @@ async function ask({ url }: Peer, name: string, body = "{}"): Promise<string> {
   return await response.text();
 }
 
-async function three(t: TestContext) {
+async function three(t: TestContext, aliveMs = LONG_MS) {
   const fleet = new Fleet();
   const [a, b, c] = [
-    await peer(t, fleet, idOf("a")),
-    await peer(t, fleet, idOf("b")),
-    await peer(t, fleet, idOf("c")),
+    await peer(t, fleet, idOf("a"), { aliveMs }),
+    await peer(t, fleet, idOf("b"), { aliveMs }),
+    await peer(t, fleet, idOf("c"), { aliveMs }),
   ];
   return { fleet, a, b, c };
 }
@@ -116,7 +133,7 @@ test("a call goes to the wallet's owner, and follows it", async (t) => {
 
 test("what a restricted process passes on is restricted at the wallet's owner", async (t) => {
   const { fleet, a } = await three(t);
-  const limited = await peer(t, fleet, idOf("d"), true);
+  const limited = await peer(t, fleet, idOf("d"), { restricted: true });
   fleet.owners.set("w", a.process);
   a.held.add("w");
   assert.equal(await ask(limited, "w"), "a w restricted");
@@ -190,6 +207,78 @@ test("who waits for a process that is stopped hears once the others have given i
     a.router.update();
   }, 300);
   assert.match(await answered, /-503/);
+});
+
+test("a process that is silent in the middle of a call is given up, though it is a member", async (t) => {
+  const { fleet, a } = await three(t, 100);
+  // The system takes connections for it, as for a process that is stopped.
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    silent.listen(0, "127.0.0.1", resolve);
+  });
+  t.after(() => void silent.close());
+  const process = idOf("e");
+  const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  fleet.members = [...fleet.members, { process, address, owned: 0 }];
+  fleet.owners.set("w", process);
+  const answered = ask(a, "w", '{"id":"7"}');
+  const beating = setInterval(() => a.router.update(), 20);
+  t.after(() => clearInterval(beating));
+  assert.match(await answered, /-503[\s\S]*idempotency_key/);
+});
+
+test("a process that is slow and says that it lives is waited for", async (t) => {
+  const { fleet, a, b } = await three(t);
+  fleet.owners.set("v", b.process);
+  let finish = () => {};
+  b.slow = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const waiting = ask(a, "v");
+  for (let beat = 0; beat < 20; beat++) {
+    a.router.update();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  b.held.add("v");
+  finish();
+  assert.equal(await waiting, "b v");
+});
+
+test("a caller that closes its side of the connection hears what another process answers later", async (t) => {
+  const { fleet, a, b } = await three(t);
+  fleet.owners.set("w", b.process);
+  b.held.add("w");
+  let finish = () => {};
+  b.slow = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { hostname, port } = new URL(a.url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.end("POST /wallets/w/json_rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+  let heard = "";
+  socket.on("data", (bytes) => {
+    heard += bytes;
+  });
+  const closed = once(socket, "end");
+  // Longer than callers are waited for of which nothing shows whether they are there.
+  setTimeout(finish, 1500);
+  await closed;
+  assert.match(heard, /b w$/);
+});
+
+test("whoever says nothing on the port for processes keeps none of them off it", async (t) => {
+  const { fleet, a, b } = await three(t);
+  fleet.owners.set("w", b.process);
+  b.held.add("w");
+  const { address } = fleet.members.find(({ process }) => process === b.process)!;
+  const [host = "", port] = address.split(":");
+  const silent = Array.from({ length: 1100 }, () => connect({ host, port: Number(port) }));
+  t.after(() => {
+    for (const socket of silent) socket.destroy();
+  });
+  for (const socket of silent) socket.on("error", () => undefined);
+  await Promise.all(silent.slice(0, 1000).map((socket) => once(socket, "connect")));
+  assert.equal(await ask(a, "w"), "b w");
 });
 
 test("a wallet has one owner, with the ending of its keys file or without", async (t) => {

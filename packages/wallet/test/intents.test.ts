@@ -14,7 +14,7 @@ import { askedBy } from "../src/intents/asked.ts";
 import { packAnswer, unpackAnswer } from "../src/intents/packed.ts";
 import { progressOf } from "../src/intents/progress.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
-import { createLedger, type Ledger, outputWithImage } from "../src/ledger/ledger.ts";
+import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { IntentHead, OutgoingPayment, ScannedTransaction } from "../src/state.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-intents-"));
@@ -151,7 +151,7 @@ function paying(): { ledger: Ledger; state: () => string; heights: () => number[
   const progress = () =>
     progressOf(ledger.state.intents[0]!, {
       state: ledger.state,
-      outputOf: (image) => outputWithImage(ledger, toHex(image)),
+      outputOf: (image) => ledger.state.outputs.withImage(image),
     });
   return {
     ledger,
@@ -276,13 +276,16 @@ test("what was planned, signed, refused and handed out is there when the wallet 
 
 test("a journal from before intents opens, and is no longer one of that version afterwards", async () => {
   const options = { path: join(folder, "older"), secret, network: "regtest" } as const;
-  const { intents: _, outputs, incoming, outgoing, ...rest } = createLedger("regtest", settings).state;
-  assert.deepEqual([outputs.length, incoming.length, outgoing.size], [0, 0, 0]);
+  const { intents: _, outputs, incoming, outgoing, ...others } = createLedger("regtest", settings).state;
+  assert.deepEqual([outputs.count, incoming.length, outgoing.size], [0, 0, 0]);
+  const txKeys = new Map([[toHex(id(5)), [id(6), id(7)]]]);
+  const rest = { ...others, txKeys };
   const picture = writeCbor({ kind: "state", version: 1, state: rest } as unknown as Plain);
   const note = encodeChange({ kind: "note", txHash: "5c", note: "kept" });
   await (await Journal.create(options.path, secret, [picture, note])).close();
   const { ledger, log } = await openStore(options, settings);
   assert.deepEqual([ledger.state.intents, ledger.state.notes.get("5c")], [[], "kept"]);
+  assert.deepEqual(new Map(ledger.state.txKeys), txKeys);
   await log.append({ kind: "intent", intent: head("new") });
   await log.close();
   const { journal, records } = await Journal.open(options.path, secret);

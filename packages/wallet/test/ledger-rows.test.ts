@@ -9,14 +9,32 @@ import {
   type Engine,
   openWalletStore,
   StoreUnavailable,
+  type Table,
+  type WalletRow,
   type WalletStore,
 } from "@anulo/store";
+import { type Plain, readCbor, writeCbor } from "../src/cbor.ts";
+import type { RowChange } from "../src/file/cells.ts";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
-import { ledgerTables } from "../src/file/ledger-tables.ts";
+import {
+  coldOutputTable,
+  formerTables,
+  headTable,
+  ledgerTables,
+  livePaymentTable,
+  outputTable,
+  packedPaymentTable,
+  receiptTable,
+  rowKey,
+  txKeyTable,
+} from "../src/file/ledger-tables.ts";
+import { recordOf } from "../src/file/output-record.ts";
 import { finishRows, RowLog, writeRows } from "../src/file/row-log.ts";
 import { createStore, openStore } from "../src/file/store.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { checkBook } from "./check-book.ts";
+import { plainState } from "./plain-state.ts";
 import { Dice, type Kind, nextChange, scanned } from "./random-changes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-rows-"));
@@ -60,16 +78,94 @@ for (const seed of ["a", "b", "c", "d"]) {
       if (dice.below(3) > 0) continue;
       await written;
       const before = ledger;
+      const plain = plainState(before.state);
       await log.close();
       ({ ledger, log } = await reload(engine, wallet));
       // Maps in the order they were made in, too.
       assert.deepEqual(orderOf(ledger), orderOf(before), `after ${change.kind}, step ${step}`);
-      assert.deepEqual(ledger.state, before.state, `after ${change.kind}, step ${step}`);
-      assert.deepEqual(ledger.byOneTimeKey, before.byOneTimeKey);
+      assert.deepEqual(plainState(ledger.state), plain, `after ${change.kind}, step ${step}`);
+      checkBook(ledger.state.outputs);
     }
     await log.close();
     await engine.close();
     assert.ok(made.size > 25, `${made.size} kinds of changes`);
+  });
+}
+
+/** The rows of version 1 of a ledger: outputs and receipts 16 a row, payments and transaction keys one a row. */
+function formerRows({ state }: Ledger): RowChange {
+  const puts: WalletRow[] = [];
+  const put = (table: Table, row: number, value: unknown) =>
+    puts.push({ table, key: rowKey([row]), value: writeCbor(value as Plain) });
+  const lists = { outputs: [...state.outputs].map(recordOf), incoming: [...state.incoming] };
+  for (const [name, items] of Object.entries(lists))
+    for (let row = 0; row * 16 < items.length; row++)
+      put(formerTables[name as "outputs" | "incoming"], row, items.slice(16 * row, 16 * (row + 1)));
+  // Numbers of entries that were deleted stay unused.
+  for (const name of ["outgoing", "txKeys"] as const)
+    for (const [number, entry] of [...state[name]].entries()) put(formerTables[name], 3 * number, entry);
+  return { puts, deletes: [] };
+}
+
+async function rowsOf(store: WalletStore, tables: readonly Table[]): Promise<number> {
+  let count = 0;
+  for (const table of tables) for await (const _ of store.range(table)) count += 1;
+  return count;
+}
+
+for (const isCut of [false, true]) {
+  test(`rows of version 1 are taken over once${isCut ? ", also after a write that was cut off" : ""}`, async () => {
+    const dice = new Dice("former");
+    const [engine, wallet] = [createMemoryEngine(), nextId()];
+    const ledger = createLedger(network, settings);
+    for (let step = 0; step < 400; step++) applyChange(ledger, nextChange(dice, ledger));
+    const plain = plainState(ledger.state);
+    const packed = [
+      outputTable,
+      coldOutputTable,
+      receiptTable,
+      packedPaymentTable,
+      livePaymentTable,
+      txKeyTable,
+    ];
+    const { puts, deletes } = LedgerRows.of(ledger).take();
+    const others = puts.filter(({ table }) => !packed.includes(table) && table !== headTable);
+    const head = readCbor(puts.find(({ table }) => table === headTable)!.value) as object;
+    const store = await open(engine, wallet);
+    const former = formerRows(ledger);
+    const headRow = { table: headTable, key: rowKey([0]), value: writeCbor({ ...head, version: 1 }) };
+    await writeRows(store, { puts: [...former.puts, ...others, headRow], deletes });
+    const { ledger: found, rows, isFormer } = (await LedgerRows.load(store, { network, settings }))!;
+    assert.equal(isFormer, true);
+    assert.deepEqual(plainState(found.state), plain);
+    const change = rows.take();
+    if (isCut) {
+      let left = 3;
+      const failing: Engine = {
+        ...engine,
+        apply: async (id, each) => {
+          if (left-- === 0) throw new StoreUnavailable("cut off");
+          return await engine.apply(id, each);
+        },
+      };
+      await store.close();
+      const cut = await open(failing, wallet);
+      left = 0;
+      await assert.rejects(writeRows(cut, change), StoreUnavailable);
+      const again = await open(engine, wallet);
+      await finishRows(again);
+      assert.equal(await rowsOf(again, packed), 0, "nothing was written in part");
+      assert.equal((await LedgerRows.load(again, { network, settings }))!.isFormer, true);
+      await again.close();
+      return;
+    }
+    await writeRows(store, change);
+    assert.equal(await rowsOf(store, Object.values(formerTables)), 0);
+    await store.close();
+    const { ledger: today, log } = await reload(engine, wallet);
+    assert.deepEqual(plainState(today.state), plain);
+    checkBook(today.state.outputs);
+    await log.close();
   });
 }
 
@@ -96,17 +192,17 @@ test("any number of outputs with one key can be read back, from rows and from a 
   await writeRows(store, LedgerRows.of(ledger).take());
   await store.close();
   const { ledger: again, log } = await reload(engine, wallet);
-  await log.close();
   const options = { path: join(folder, "burnt"), secret: new Uint8Array(32), network } as const;
   await (await createStore(options, ledger)).close();
   const journal = await openStore(options, settings);
   await journal.log.close();
   for (const read of [again, journal.ledger]) {
-    let [count, output] = [0, read.state.outputs[0]];
+    let [count, output] = [0, read.state.outputs.at(0)];
     for (; output !== undefined; output = output.replaces)
       assert.equal(output.amount, BigInt(5000 - count++));
     assert.equal(count, 5000);
   }
+  await log.close();
 });
 
 test("more secrets than one step of a store takes are written, and what is used is gone", async () => {

@@ -2,18 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import { accountBalance } from "../src/history/balance.ts";
-import {
-  type HistoryContext,
-  listIncoming,
-  listOutgoing,
-  listUnconfirmed,
-  transferOf,
-} from "../src/history/transfers.ts";
+import { listIncoming, listOutgoing, listUnconfirmed } from "../src/history/transfers.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/ledger/apply-pool.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import { packedKeys } from "../src/scan/packed-lists.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction } from "../src/state.ts";
+import { described } from "./described.ts";
 
 const bytes = (value: number) => new Uint8Array(32).fill(value);
 const NOTHING = new Uint8Array(32);
@@ -70,11 +65,6 @@ function newLedger(): Ledger {
 }
 
 const now = (height: number) => ({ network: "regtest" as const, height, seconds: 2_000_000 });
-const everything = { account: undefined, minors: [], minHeight: 0, maxHeight: 1000 };
-
-const described = (list: typeof listIncoming, context: HistoryContext) =>
-  list(context.state, everything).map((listed) => transferOf(listed, context));
-
 function balance(ledger: Ledger, height: number, account = 0) {
   const { balance, unlocked } = accountBalance(ledger.state, {
     account,
@@ -119,9 +109,9 @@ test("of outputs with one key only the greatest counts, whichever comes first", 
   mine(ledger, 6, transaction(2, 6, { received: [output({ key: 1, amount: 30n })] }));
   mine(ledger, 7, transaction(3, 7, { received: [output({ key: 1, amount: 20n })] }));
   assert.deepEqual(balance(ledger, 50), { balance: 30n, unlocked: 30n });
-  assert.equal(ledger.state.outputs.length, 1);
+  assert.equal(ledger.state.outputs.count, 1);
   assert.deepEqual(
-    ledger.state.incoming.map(({ amount }) => amount),
+    Array.from(ledger.state.incoming, ({ amount }) => amount),
     [10n, 20n],
   );
   applyChange(ledger, {
@@ -195,7 +185,7 @@ test("a payment that a reorganisation takes out of the chain waits again, with i
     ["pending", 35n, [{ address: "somebody", amount: 35n }]],
   );
   assert.deepEqual(
-    ledger.state.outputs.map(({ pendingSpend }) => pendingSpend),
+    [...ledger.state.outputs].map(({ pendingSpend }) => pendingSpend),
     [toHex(bytes(9))],
   );
   assert.equal(ledger.state.txKeys.size, 1);
@@ -218,7 +208,8 @@ test("a payment of another copy is given up once it has been missing for some mi
   assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
   assert.equal(look([bytes(9)], 1600), "pending");
   assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
-  ledger.state.outgoing.get(toHex(bytes(9)))!.blob = bytes(1);
+  const ours = { ...ledger.state.outgoing.get(toHex(bytes(9)))!, blob: bytes(1) };
+  ledger.state.outgoing.set(toHex(bytes(9)), ours);
   assert.equal(look([], 1700), "missing");
   assert.equal(look([], 2_000_000), "missing");
   assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
@@ -323,7 +314,7 @@ test("a soft reset keeps transaction keys, notes and what still waits; a hard on
   applyChange(ledger, { kind: "outgoing", payment: payment(9), txKeys: [bytes(1)] });
   applyChange(ledger, { kind: "note", txHash: "aa", note: "n" });
   applyChange(ledger, { kind: "reset", hard: false });
-  assert.deepEqual([ledger.state.outputs.length, ledger.state.height, ledger.state.outgoing.size], [0, 1, 1]);
+  assert.deepEqual([ledger.state.outputs.count, ledger.state.height, ledger.state.outgoing.size], [0, 1, 1]);
   mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
   assert.deepEqual(balance(ledger, 50), { balance: 0n, unlocked: 0n }, "its input is still held");
   const context = { state: ledger.state, now: now(50) };
@@ -357,9 +348,9 @@ test("a refused payment leaves its inputs with the payment under way that spends
   applyChange(ledger, { kind: "outgoing", payment: first, txKeys: [] });
   applyChange(ledger, { kind: "outgoing", payment: payment(3), txKeys: [] });
   applyChange(ledger, { kind: "discardOutgoing", txHash: toHex(bytes(3)) });
-  assert.equal(ledger.state.outputs[0]!.pendingSpend, toHex(bytes(2)));
+  assert.equal(ledger.state.outputs.at(0)!.pendingSpend, toHex(bytes(2)));
   applyChange(ledger, { kind: "outgoingState", txHash: toHex(bytes(2)), state: "failed" });
-  assert.equal(ledger.state.outputs[0]!.pendingSpend, undefined);
+  assert.equal(ledger.state.outputs.at(0)!.pendingSpend, undefined);
 });
 
 test("a frozen output found again after a reorganisation is still frozen", () => {
@@ -368,13 +359,13 @@ test("a frozen output found again after a reorganisation is still frozen", () =>
   mine(ledger, 5, received);
   applyChange(ledger, { kind: "frozen", keyImage: toHex(bytes(101)), frozen: true });
   mine(ledger, 5);
-  assert.equal(ledger.state.outputs.length, 0);
+  assert.equal(ledger.state.outputs.count, 0);
   mine(ledger, 6, { ...received, height: 6 });
-  assert.equal(ledger.state.outputs[0]!.frozen, true);
+  assert.equal(ledger.state.outputs.at(0)!.frozen, true);
   applyChange(ledger, { kind: "frozen", keyImage: toHex(bytes(101)), frozen: false });
   mine(ledger, 6);
   mine(ledger, 7, { ...received, height: 7 });
-  assert.equal(ledger.state.outputs[0]!.frozen, false);
+  assert.equal(ledger.state.outputs.at(0)!.frozen, false);
 });
 
 test("no transaction handed in to be relayed costs the keys of one made here, nor does a refusal", () => {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { subaddressSpendPublicKeys } from "@anulo/crypto";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { AddressMarks, fitsMarks, reserveMarks, type SharedMarks } from "../src/scan/address-marks.ts";
 import { checkLookahead, SubaddressTable } from "../src/scan/subaddress-table.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
@@ -34,10 +37,13 @@ test("a table knows every key it was given, in any order and number, and no othe
     covered[major]! += count;
   }
   assert.equal(table.size, given.length);
-  for (const [place, { key, major, minor }] of given.entries()) {
+  assert.deepEqual(
+    [...table.entries()],
+    given.map(({ key, major, minor }) => ({ key, index: { major, minor } })),
+  );
+  for (const { key, major, minor } of given) {
     assert.deepEqual(table.indexOf(key), { major, minor });
     assert.deepEqual(table.indexOf(Buffer.concat([Uint8Array.of(1), key]), 1), { major, minor });
-    assert.deepEqual(table.entryAt(place), { key, index: { major, minor } });
     const other = key.slice();
     other[31]! ^= 1;
     assert.equal(table.indexOf(other), undefined);
@@ -56,4 +62,50 @@ test("a look-ahead that is none is the usual one, one beyond memory is cut", () 
   assert.deepEqual(checkLookahead(1, 100_000), { accounts: 1, addresses: 100_000 });
   const { accounts, addresses } = checkLookahead(0xffff_ffff, 0xffff_ffff)!;
   assert.ok(accounts * addresses <= 2_000_000 && addresses >= 1);
+});
+
+test("marks recognise the same addresses as whole keys, in both threads, while they grow", () => {
+  const keys = createKeys(seededRandom("address marks"));
+  const lookahead = { accounts: 4, addresses: 500 };
+  const memory = reserveMarks([{ major: 0, minor: 0 }], lookahead);
+  const [own, other] = [0, 1].map(() => new AddressMarks(keys, lookahead, memory));
+  const whole = new SubaddressTable(lookahead);
+  const replaced: (SharedMarks | undefined)[] = [];
+  // The last two reach beyond the memory that was reserved.
+  for (const index of [
+    { major: 0, minor: 0 },
+    { major: 2, minor: 700 },
+    { major: 5, minor: 1 },
+  ]) {
+    assert.deepEqual(own!.missingFor(index), whole.missingFor(index));
+    for (const { major, fromMinor, toMinor } of own!.missingFor(index)) {
+      const range = { major, fromMinor, count: toMinor - fromMinor };
+      const marks = own!.extend(range);
+      replaced.push(marks);
+      other!.adopt(range, marks);
+      whole.add({ ...range, keys: subaddressSpendPublicKeys({ keys, ...range }) });
+    }
+  }
+  assert.equal(memory.length, 4096 + 2000);
+  assert.deepEqual(
+    replaced.slice(0, 5).map((marks) => marks !== undefined),
+    [false, false, false, false, true],
+  );
+  assert.equal(own!.size, whole.size);
+  for (const table of [own!, other!]) {
+    assert.deepEqual([...table.entries()], [...whole.entries()]);
+    for (const { key, index } of whole.entries()) {
+      assert.deepEqual(table.indexOf(key), index);
+      const stranger = key.slice();
+      stranger[31]! ^= 1;
+      assert.equal(table.indexOf(stranger), undefined);
+    }
+  }
+});
+
+test("a wallet with very many addresses has whole keys", () => {
+  assert.ok(fitsMarks([{ major: 0, minor: 0 }], { accounts: 50, addresses: 200 }));
+  assert.ok(fitsMarks([{ major: 0, minor: 10_000 }], { accounts: 50, addresses: 200 }));
+  assert.ok(!fitsMarks([{ major: 0, minor: 40_000 }], { accounts: 50, addresses: 200 }));
+  assert.ok(!fitsMarks([{ major: 0, minor: 0 }], { accounts: 200, addresses: 200 }));
 });

@@ -1,4 +1,5 @@
 /** A chain that was made for scans, and a node of it. */
+import { randomFillSync } from "node:crypto";
 import {
   derivePublicKey,
   deriveViewTag,
@@ -23,10 +24,11 @@ import {
 } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { KeySet } from "../src/outputs/key-set.ts";
+import type { SubaddressIndex } from "../src/outputs/owned-output.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
 import { oneTimeSecret, type ScanKeys } from "../src/scan/scan-transaction.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
-import type { SubaddressIndex } from "../src/state.ts";
 import { recordedChain } from "./recorded-node.ts";
 import { PRIMARY, receiverOf, seededRandom } from "./transfer-fixture.ts";
 
@@ -142,5 +144,12 @@ export function createContext(of: ScanKeys = keys): ScanContext {
     }
   };
   cover(PRIMARY);
-  return { keys: of, table, cover, keyImages: new Map(), knownImages: new Set(), skipsCoinbase: false };
+  return {
+    keys: of,
+    table,
+    cover,
+    keyImages: new Map(),
+    knownImages: new KeySet(randomFillSync),
+    skipsCoinbase: false,
+  };
 }

@@ -50,7 +50,7 @@ export const outputs = [1000, 2000].map((globalIndex) =>
 /** As much of a wallet as signing needs. */
 export function walletOf(account: MultisigAccount): Wallet {
   const ledger = createLedger("mainnet", { seedLanguage: "", refreshFromHeight: 0 });
-  ledger.state.outputs.push(...outputs);
+  for (const output of outputs) ledger.state.outputs.push(output);
   const part = {
     keys: keysOfAccount(account),
     state: ledger.state,

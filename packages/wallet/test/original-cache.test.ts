@@ -251,12 +251,12 @@ test("a new password opens the cache as well; a cache it does not fit stays as i
     const opened = await readKeysFile(old, { ...runtime, password: "old" });
     writeFileSync(paths.base, cacheImage(cache, opened.cacheKey, iv));
     const changed = await sealKeysFile(file, { ...runtime, password: "new", random });
-    await writeUnderPassword(paths, opened, changed);
+    await writeUnderPassword(paths, { old: opened, sealed: changed });
     assert.deepEqual(await readOriginalCache(readFileSync(paths.base), changed.cacheKey), cache);
     assert.deepEqual(new Uint8Array(readFileSync(paths.keys)), changed.image);
 
     writeFileSync(paths.base, "something else");
-    await writeUnderPassword(paths, opened, changed);
+    await writeUnderPassword(paths, { old: opened, sealed: changed });
     assert.equal(readFileSync(paths.base, "latin1"), "something else");
     for (const name of ["w.old", "w.old2"]) {
       writeFileSync(paths.base, name);

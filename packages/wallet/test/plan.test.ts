@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runSliced } from "@anulo/limits";
 import { ATOMIC_UNITS_PER_COIN as coin, feeOfWeight, sumAmounts } from "@anulo/protocol";
 import fc from "fast-check";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "../src/preferences.ts";
-import type { OwnedOutput } from "../src/state.ts";
+import { poolOf } from "../src/transfer/output-pool.ts";
 import {
   estimatedFee,
   estimatedWeight,
@@ -13,8 +15,9 @@ import {
   type PlanContext,
   WEIGHT_LIMIT,
 } from "../src/transfer/plan.ts";
-import { planPayment } from "../src/transfer/plan-payment.ts";
+import { type OutputGroup, planPayment } from "../src/transfer/plan-payment.ts";
 import { planSweep } from "../src/transfer/plan-sweep.ts";
+import { pickRandomInput, preferredInputs } from "../src/transfer/select.ts";
 import type { Destination, PlannedTransaction } from "../src/transfer/stages.ts";
 import { destinationOf, receive, seededRandom } from "./transfer-fixture.ts";
 
@@ -43,6 +46,14 @@ function outputOf(amount: bigint, height: number, minor = 0): OwnedOutput {
   };
 }
 
+const groupOf = (outputs: readonly OwnedOutput[]): OutputGroup => ({
+  minor: outputs[0]?.subaddress.minor ?? 0,
+  find: function* () {
+    yield;
+    return poolOf(outputs);
+  },
+});
+
 const byAge = (a: OwnedOutput, b: OwnedOutput): number => a.height - b.height;
 
 function payment(
@@ -56,7 +67,15 @@ function payment(
     .filter(({ rct }) => rct)
     .sort(byAge);
   const preferences = { ...DEFAULT_PREFERENCES, ...preferred };
-  return planPayment({ destinations, groups, dustGroups, preferable, random, preferences }, context);
+  const request = {
+    destinations,
+    groups: groups.map(groupOf),
+    dustGroups: dustGroups.map(groupOf),
+    preferable: poolOf(preferable),
+    random,
+    preferences,
+  };
+  return planPayment(request, context);
 }
 
 function checkSums(planned: readonly PlannedTransaction[]): void {
@@ -169,9 +188,9 @@ test("payments, sweeps and payments whose destinations pay the fee pay for their
     planPayment(
       {
         destinations: [{ ...destinationOf(receivers[0]!, 5n * coin), paysFee }],
-        groups: [owned],
+        groups: [groupOf(owned)],
         dustGroups: [],
-        preferable: owned,
+        preferable: poolOf(owned),
         random,
         preferences: DEFAULT_PREFERENCES,
       },
@@ -201,9 +220,9 @@ const exactly = (destinations: readonly Destination[], groups: readonly (readonl
   const preferable = groups.flat().sort(byAge);
   const request = {
     destinations,
-    groups,
+    groups: groups.map(groupOf),
     dustGroups: [],
-    preferable,
+    preferable: poolOf(preferable),
     random,
     preferences: DEFAULT_PREFERENCES,
   };
@@ -330,4 +349,36 @@ test("an output below its own fee can't be swept", async () => {
     random,
   };
   await assert.rejects(planSweep(request, context), { name: "WalletRefusal" });
+});
+
+test("of many outputs none too small for a pair is compared with all others", async () => {
+  // Each two of these are enough, but all are of the same two blocks: the least related pair is of both.
+  const large = [100, 100, 101].map((height) => outputOf(coin, height));
+  const small = Array.from({ length: 20_000 }, (_, i) => outputOf(coin / 1000n, 100 + (i % 2)));
+  const pool = poolOf([...small.slice(0, 10_000), ...large, ...small.slice(10_000)]);
+  let compared = 0;
+  const counting = {
+    ...pool,
+    get size() {
+      return pool.size;
+    },
+    heightAt(index: number) {
+      compared++;
+      return pool.heightAt(index);
+    },
+  };
+  const picked = await runSliced(preferredInputs(counting, (3n * coin) / 2n));
+  assert.deepEqual(picked, [large[0], large[2]]);
+  assert.ok(compared < 100, `${compared} heights`);
+});
+
+test("a random input is one of those least related to the others, however many are related", () => {
+  const near = Array.from({ length: 6000 }, (_, i) => outputOf(coin, 1000 + (i % 9)));
+  const far = outputOf(coin, 5);
+  const chosen = [outputOf(coin, 1004)];
+  const few = poolOf([...near.slice(0, 3000), far]);
+  assert.equal(few.at(pickRandomInput(few, chosen, random)), far);
+  const many = poolOf(near);
+  const { height } = many.at(pickRandomInput(many, chosen, random));
+  assert.ok(Math.abs(height - 1004) > 1);
 });

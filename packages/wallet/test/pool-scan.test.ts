@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomFillSync } from "node:crypto";
 import { test } from "node:test";
 import { fromHex, toHex, transactionHash, writePrunedTransaction } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { KeySet } from "../src/outputs/key-set.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
 import { lookTogether } from "../src/scan/pool-look.ts";
 import { PoolScan } from "../src/scan/pool-scan.ts";
@@ -17,7 +19,7 @@ const ids = recordedPool.map((tx) => toHex(transactionHash(tx)));
 function createContext(): ScanContext {
   const table = new SubaddressTable({ accounts: 1, addresses: 1 });
   const rest = { cover: () => undefined, keyImages: new Map(), skipsCoinbase: false };
-  return { keys, table, knownImages: new Set(), ...rest };
+  return { keys, table, knownImages: new KeySet(randomFillSync), ...rest };
 }
 
 /** A node with the recorded pool; `asked`: every transaction it was asked for. */
@@ -65,7 +67,7 @@ test("what spends an output that the blocks bring is found without asking the no
   const { daemon, asked } = createNode();
   const picture = await look(daemon, pool);
   assert.deepEqual([new Uint8Array(picture.ids), picture.found], [bytesOf(ids), []]);
-  context.knownImages.add(imageOf(1)); // as a scan of blocks does for each output it finds
+  context.knownImages.add(fromHex(imageOf(1))); // as a scan of blocks does for each output it finds
   const [find, ...others] = pool.withFound(picture).found;
   assert.equal(toHex(find!.transaction.txHash), ids[1]);
   assert.equal(toHex(find!.transaction.inputs[0]!.keyImage), imageOf(1));
@@ -79,11 +81,11 @@ test("strangers are kept for one scan of blocks, and no longer than they wait", 
   const pool = new PoolScan(context);
   const { daemon, node } = createNode();
   pool.withFound(await look(daemon, pool));
-  context.knownImages.add(imageOf(0));
+  context.knownImages.add(fromHex(imageOf(0)));
   assert.deepEqual(pool.withFound(await look(daemon, pool)).found, [], "it was there before the blocks");
   const other = new PoolScan(context);
   await look(daemon, other);
-  context.knownImages.add(imageOf(1));
+  context.knownImages.add(fromHex(imageOf(1)));
   node.waiting = [];
   assert.deepEqual(other.withFound(await look(daemon, other)), { ids: new Uint8Array(), found: [] });
 });
@@ -93,7 +95,7 @@ test("key images that came from elsewhere have all strangers asked for again, no
   const pool = new PoolScan(context);
   const { daemon, asked } = createNode();
   pool.withFound(await look(daemon, pool));
-  context.knownImages.add(imageOf(1));
+  context.knownImages.add(fromHex(imageOf(1)));
   pool.forgetStrangers();
   const { found } = await look(daemon, pool);
   assert.deepEqual(

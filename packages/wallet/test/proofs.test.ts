@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { keccak256, signMessageHash } from "@anulo/crypto";
 import { decodeMnemonic, encodeBase58, fromHex, parseAddress, toHex, transactionHash } from "@anulo/protocol";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { signMessage, verifyMessage } from "../src/proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived } from "../src/proofs/payment-proof.ts";
 import { chooseReserve } from "../src/proofs/prove-reserve.ts";
 import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
 import { WalletRefusal } from "../src/refusal.ts";
-import type { OwnedOutput } from "../src/state.ts";
 import { recorded, recordedChain, recordedSteps } from "./recorded-node.ts";
 
 const steps = recordedSteps("wallet_read");

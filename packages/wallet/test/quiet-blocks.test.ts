@@ -4,6 +4,7 @@ import type { WalletChange } from "../src/changes.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
 import { QuietBlocks } from "../src/ledger/quiet-blocks.ts";
+import { plainState } from "./plain-state.ts";
 
 const settings = { refreshFromHeight: 0 } as Parameters<typeof createLedger>[1];
 const note: WalletChange = { kind: "note", txHash: "aa", note: "n" };
@@ -19,6 +20,7 @@ function start() {
   const written: WalletChange[] = [];
   const disk = {
     append: async (change: WalletChange) => void written.push(change),
+    refuse: () => undefined,
     close: async () => undefined,
   };
   const log = new QuietBlocks(disk, ledger);
@@ -39,9 +41,9 @@ test("a kill takes back nothing but the height of blocks that brought nothing", 
   for (let height = 1; height <= 50; height++) await commit(blocks(height));
   assert.equal(afterKill().height, 1);
   await commit(note);
-  assert.deepEqual(afterKill(), state);
+  assert.deepEqual(plainState(afterKill()), plainState(state));
   await commit(blocks(51)); // after another change the first is written, whatever that was
-  assert.deepEqual(afterKill(), state);
+  assert.deepEqual(plainState(afterKill()), plainState(state));
   await commit(blocks(52));
   const { height, notes } = afterKill();
   assert.deepEqual([height, notes.get("aa"), state.height], [52, "n", 53]);
@@ -54,17 +56,18 @@ test("a reorganisation is written at once, with what it undoes before it", async
   for (let height = 1; height <= 5; height++) await commit(blocks(height));
   await commit(blocks(4, 3));
   assert.equal(written.length, 6);
-  assert.deepEqual(afterKill(), state);
+  assert.deepEqual(plainState(afterKill()), plainState(state));
 });
 
 test("closing writes all; where it can't, the wallet closes all the same", async () => {
   const { state, commit, log, afterKill } = start();
   await commit(blocks(1));
   await log.close();
-  assert.deepEqual(afterKill(), state);
+  assert.deepEqual(plainState(afterKill()), plainState(state));
   let isClosed = false;
   const full = {
     append: async () => Promise.reject(new Error("full")),
+    refuse: () => undefined,
     close: async () => {
       isClosed = true;
     },
@@ -81,6 +84,6 @@ test("nothing waits where an event log counts changes", async () => {
   await commit({ kind: "eventSource", source: new Uint8Array(16) });
   for (let height = 2; height < 6; height++) {
     await commit(blocks(height));
-    assert.deepEqual(afterKill(), state);
+    assert.deepEqual(plainState(afterKill()), plainState(state));
   }
 });

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "../src/changes.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
-import type { OutgoingPayment, OwnedOutput, ScannedTransaction } from "../src/state.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
+import type { OutgoingPayment, ScannedTransaction } from "../src/state.ts";
 
 /** Numbers that follow from a seed. */
 export class Dice {
@@ -34,13 +35,15 @@ export class Dice {
 export type Kind = WalletChange["kind"];
 type Make = { readonly [K in Kind]: (dice: Dice, ledger: Ledger) => Extract<WalletChange, { kind: K }> };
 
-const imageOf = (dice: Dice, { state }: Ledger) => dice.pick(state.outputs)?.keyImage ?? dice.bytes();
+const pickOutput = (dice: Dice, { outputs }: Ledger["state"]) =>
+  outputs.at(dice.below(Math.max(1, outputs.count)));
+const imageOf = (dice: Dice, { state }: Ledger) => pickOutput(dice, state)?.keyImage ?? dice.bytes();
 const idOf = (dice: Dice, { state }: Ledger) => dice.pick([...state.outgoing.keys()]) ?? toHex(dice.bytes());
 
 export function scanned(dice: Dice, ledger: Ledger, height: number): ScannedTransaction {
   const received = Array.from({ length: dice.below(4) }, (_, outputIndex) => {
     // Now and then one that burns another.
-    const burnt = dice.below(6) === 0 ? dice.pick(ledger.state.outputs) : undefined;
+    const burnt = dice.below(6) === 0 ? pickOutput(dice, ledger.state) : undefined;
     return {
       outputIndex,
       globalIndex: BigInt(dice.below(1000)),
@@ -225,18 +228,18 @@ const make: Make = {
   }),
   importedOutputs: (dice, { state }) => ({
     kind: "importedOutputs",
-    offset: dice.below(state.outputs.length + 1),
+    offset: dice.below(state.outputs.count + 1),
     outputs: Array.from({ length: dice.below(40) }, () => imported(dice)),
   }),
   keyImages: (dice, { state, ...ledger }) => ({
     kind: "keyImages",
-    offset: dice.below(state.outputs.length + 1),
+    offset: dice.below(state.outputs.count + 1),
     keyImages: [dice.bytes(), dice.bytes()],
     spent: ["unspent", dice.pick(["chain", "pool"] as const)!],
     transactions: [
       {
         ...scanned(dice, { state, ...ledger }, 5),
-        txHash: dice.pick(state.incoming)?.txHash ?? dice.bytes(),
+        txHash: dice.pick([...state.incoming])?.txHash ?? dice.bytes(),
       },
     ],
   }),
@@ -258,7 +261,7 @@ const make: Make = {
     infos: [[toHex(dice.bytes()), [{ signer: dice.bytes(), nonces: [], partialKeyImages: [dice.bytes()] }]]],
   }),
   rings: (dice, ledger) => {
-    const outputs = ledger.state.outputs.filter(() => dice.below(4) === 0);
+    const outputs = [...ledger.state.outputs].filter(() => dice.below(4) === 0);
     return {
       kind: "rings",
       rings: [{ oneTimeKey: dice.bytes() }, ...outputs].map(({ oneTimeKey }) => [
@@ -281,7 +284,7 @@ const make: Make = {
     tagDescriptions: [["shop", "where we sell"]],
     frozen: [toHex(imageOf(dice, ledger)), toHex(dice.bytes())],
     thawed: [toHex(imageOf(dice, ledger))],
-    keyImages: [[toHex(dice.pick(ledger.state.outputs)?.oneTimeKey ?? dice.bytes()), dice.bytes()]],
+    keyImages: [[toHex(pickOutput(dice, ledger.state)?.oneTimeKey ?? dice.bytes()), dice.bytes()]],
   }),
   settings: () => ({ kind: "settings", settings: { seedLanguage: "Deutsch", refreshFromHeight: 3 } }),
   eventSource: (dice) => ({ kind: "eventSource", source: dice.bytes() }),

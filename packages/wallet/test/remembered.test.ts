@@ -58,6 +58,25 @@ test("questions that differ are answered apart", async () => {
   assert.ok((await call.getAddress({})).addresses.length > 1);
 });
 
+test("the balance of any address is told, of at most 1,000 that the account does not have", async () => {
+  const { call } = started;
+  const owned = (await call.getAddress({})).addresses.length;
+  const from = (first: number, count: number) => Array.from({ length: count }, (_, i) => first + 2 * i);
+  const asked = [0, ...from(owned, 1000)];
+  const { per_subaddress } = await call.getBalance({ address_indices: asked });
+  assert.deepEqual(
+    per_subaddress.map(({ address_index }) => address_index),
+    asked,
+  );
+  assert.equal(new Set(per_subaddress.map(({ address }) => address)).size, asked.length);
+  const refusal = { code: -15, message: /1000 address indices/ };
+  await assert.rejects(call.getBalance({ address_indices: from(owned, 1001) }), refusal);
+  await assert.rejects(call.getBalance({ account_index: 77, address_indices: from(0, 1001) }), refusal);
+  // The address that it has by then is the one that was computed before.
+  const { address } = await call.createAddress({ account_index: 0 });
+  assert.equal(address, per_subaddress[1]?.address);
+});
+
 test("what changes in the wallet is told at once: labels, addresses, notes, frozen outputs", async () => {
   const { call } = started;
   const { addresses } = await call.getAddress({});

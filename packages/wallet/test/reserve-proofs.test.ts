@@ -14,6 +14,7 @@ import {
 } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { proveReserve } from "../src/proofs/prove-reserve.ts";
 import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
@@ -21,7 +22,6 @@ import { TRANSACTIONS_PER_CALL } from "../src/proofs/transactions.ts";
 import { verifyReserve } from "../src/proofs/verify-reserve.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { createRuntime } from "../src/runtime.ts";
-import type { OwnedOutput } from "../src/state.ts";
 import { receive, seededRandom } from "./transfer-fixture.ts";
 
 const runtime = createRuntime();

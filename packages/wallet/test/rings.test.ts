@@ -9,8 +9,9 @@ import { createStore, openStore } from "../src/file/store.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { createRuntime } from "../src/runtime.ts";
-import type { OutgoingPayment, OwnedOutput } from "../src/state.ts";
+import type { OutgoingPayment } from "../src/state.ts";
 import { pickCandidates } from "../src/transfer/decoys.ts";
 import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
 import { RING_SIZE, type Ring } from "../src/transfer/stages.ts";
@@ -131,7 +132,6 @@ test("rings survive closing the wallet", async () => {
 test("a ring is forgotten once its output is spent for good", async () => {
   const ledger = emptyLedger();
   ledger.state.outputs.push({ ...owned });
-  ledger.byKeyImage.set(toHex(owned.keyImage!), 0);
   await ringFor(ledger);
   const txHash = random(32);
   const payment: OutgoingPayment = {

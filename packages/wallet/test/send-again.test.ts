@@ -5,7 +5,7 @@ import { ConnectionFailed, RemoteError } from "@anulo/rpc";
 import { sendMissing, sendUnseen } from "../src/actions/send-again.ts";
 import type { Daemon } from "../src/daemon.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
-import { createLedger, outputWithImage } from "../src/ledger/ledger.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
 import type { OutgoingPayment, OutgoingState } from "../src/state.ts";
 import { TaskQueue } from "../src/turns.ts";
 
@@ -67,7 +67,7 @@ function stage(payments: readonly OutgoingPayment[]) {
     state: ledger.state,
     daemon: { client } as unknown as Daemon,
     now: () => ({ seconds: NOW }),
-    outputOf: (image: Uint8Array) => outputWithImage(ledger, toHex(image)),
+    outputOf: (image: Uint8Array) => ledger.state.outputs.withImage(image),
     commit: async (change: Parameters<typeof applyChange>[1]) => applyChange(ledger, change),
     checkWritten: () => {
       if (!node.isWritten) throw new Error("not written");

@@ -40,20 +40,11 @@ test("each block costs what is due, however much has settled", async () => {
   const first = blocks(5, 200, ...many);
   assert.equal(deriver.observe(first, () => applyChange(ledger, first)).length, 60_000);
   const { incoming } = ledger.state;
-  let reads = 0;
-  for (const payment of incoming.slice(0, 1000)) {
-    const { height } = payment;
-    Object.defineProperty(payment, "height", {
-      get: () => {
-        reads += 1;
-        return height;
-      },
-    });
-  }
+  const before = incoming.reads;
   const next = blocks(205, 1);
   assert.deepEqual(
     deriver.observe(next, () => applyChange(ledger, next)),
     [],
   );
-  assert.equal(reads, 0);
+  assert.equal(incoming.reads, before);
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomFillSync } from "node:crypto";
 import { test } from "node:test";
 import {
   checkRingSignature,
@@ -21,6 +22,7 @@ import {
   txPublicKey,
 } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { KeySet } from "../src/outputs/key-set.ts";
 import { scanTransactions } from "../src/scan/candidates.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { WalletKeys } from "../src/state.ts";
@@ -82,18 +84,21 @@ function found(keys: WalletKeys, { blob, txHash }: SignedTransaction): string[] 
     table.add({ major, fromMinor: 0, keys: concatBytes(...spendKeys) });
   }
   const finder = { keys, table, cover: () => undefined, keyImages: new Map() };
-  const [scanned] = scanTransactions({ ...finder, knownImages: new Set(), skipsCoinbase: false }, [
-    {
-      form: "whole",
-      blob,
-      txHash,
-      globalIndices: [],
-      coinbase: false,
-      height: 0,
-      timestamp: 0,
-      blockVersion: 16,
-    },
-  ]);
+  const [scanned] = scanTransactions(
+    { ...finder, knownImages: new KeySet(randomFillSync), skipsCoinbase: false },
+    [
+      {
+        form: "whole",
+        blob,
+        txHash,
+        globalIndices: [],
+        coinbase: false,
+        height: 0,
+        timestamp: 0,
+        blockVersion: 16,
+      },
+    ],
+  );
   const received = scanned?.received ?? [];
   return received.map(({ amount, subaddress: { major, minor } }) => `${major}/${minor} ${amount}`);
 }

@@ -15,7 +15,8 @@ const [first, second] = accounts;
 function importing() {
   const wallet = walletOf(first);
   const found = outputs.map((output) => ({ ...output, keyImage: undefined }));
-  wallet.state.outputs.splice(0, wallet.state.outputs.length, ...found);
+  wallet.state.outputs.truncate(0);
+  for (const output of found) wallet.state.outputs.push(output);
   const scans: number[] = [];
   const asked = () => assert.fail("the node was asked");
   const parts: Partial<Wallet> = {
@@ -24,8 +25,8 @@ function importing() {
     scanAgain: async (height) => {
       scans.push(height);
       // What is found again has the key image that was told.
-      for (const output of wallet.state.outputs)
-        output.keyImage = wallet.state.coldKeyImages.get(toHex(output.oneTimeKey));
+      for (const [place, { oneTimeKey }] of [...wallet.state.outputs].entries())
+        wallet.state.outputs.learnKeyImage(place, wallet.state.coldKeyImages.get(toHex(oneTimeKey))!);
       return { blocksFetched: 0, receivedMoney: false };
     },
   };
@@ -40,7 +41,7 @@ test("a node that isn't trusted is told no key image: the blocks since the first
   assert.equal(await importInfo(wallet, first, { sealed, isLookedUp: true }), 2);
   assert.deepEqual(scans, [1000]);
   assert.deepEqual(
-    wallet.state.outputs.map(({ keyImage }) => keyImage),
+    [...wallet.state.outputs].map(({ keyImage }) => keyImage),
     outputs.map(({ keyImage }) => keyImage),
   );
   await importInfo(wallet, first, { sealed, isLookedUp: true });

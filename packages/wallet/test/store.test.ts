@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { type Plain, writeCbor } from "../src/cbor.ts";
 import type { WalletChange } from "../src/changes.ts";
-import { DamagedJournal } from "../src/file/journal.ts";
+import { DamagedJournal, Journal } from "../src/file/journal.ts";
 import { createStore, openStore } from "../src/file/store.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
@@ -113,4 +114,25 @@ test("a store that must be written anew and can't be is read all the same, and t
   assert.equal(opened.ledger.state.attributes.get("k"), "kept");
   await assert.rejects(opened.log.append({ kind: "attribute", key: "k", value: "x" }), { code: "EISDIR" });
   await opened.log.close();
+});
+
+test("a journal of a newer release is refused by its format, and stays as it is", async () => {
+  const path = join(folder, "newer");
+  for (const [version, reason] of [
+    [4, /written by a newer release \(format 4, this one reads up to 3\)/],
+    [0, /a format that does not exist: 0/],
+    [Number.NaN, /a format that does not exist: NaN/],
+  ] as const) {
+    const state = { kind: "state", version, state: { network: "regtest" } };
+    await (await Journal.create(path, secret, [writeCbor(state as unknown as Plain)])).close();
+    const before = readFileSync(path);
+    const options = { path, secret, network: "regtest" } as const;
+    await assert.rejects(openStore(options, settings), (error) => {
+      assert.ok(error instanceof DamagedJournal);
+      assert.match(error.message, reason);
+      return true;
+    });
+    assert.deepEqual(readFileSync(path), before);
+    rmSync(path);
+  }
 });

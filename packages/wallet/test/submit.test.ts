@@ -46,6 +46,7 @@ function slowLog() {
       events.push(`write ${change.kind}`);
       return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
     },
+    refuse: () => undefined,
     close: async () => undefined,
   };
   return { events, log, next: () => waiting.shift()! };

@@ -71,8 +71,8 @@ test("keys file and cache are both on disk before either takes its place", async
   const images = { keys: new Uint8Array(3), cache: new Uint8Array(5) };
   const operations = await operationsOf(() => writeKeysAndCache(walletPaths(folder, "w"), images));
   assert.deepEqual(operations, [
-    "sync w.new",
     "sync w.keys.new",
+    "sync w.new",
     "rename w.keys.new",
     "rename w.new",
     "sync the folder",

@@ -11,8 +11,9 @@ import {
   subaddressKeys,
 } from "@anulo/crypto";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import type { OwnedOutput, SubaddressIndex } from "../src/outputs/owned-output.ts";
 import { oneTimeSecret } from "../src/scan/scan-transaction.ts";
-import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../src/state.ts";
+import type { WalletKeys } from "../src/state.ts";
 import type { NodeOutput, OutputSource } from "../src/transfer/rings.ts";
 import type { Destination, Receiver, Ring } from "../src/transfer/stages.ts";
 import { RING_SIZE } from "../src/transfer/stages.ts";

@@ -7,6 +7,7 @@ import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, indexLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { PoolPayment } from "../src/state.ts";
 import { blocks, bytes, head, output, signed, transaction, tx, waiting } from "./events-fixture.ts";
+import { copyOfState } from "./plain-state.ts";
 
 const newLedger = () => createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
 
@@ -26,10 +27,10 @@ class Told {
   async change(...changes: WalletChange[]): Promise<WalletEvent[]> {
     const all: WalletEvent[] = [];
     for (const change of changes) {
-      const copy = structuredClone({ state: this.ledger.state });
-      const again: Ledger = { ...newLedger(), ...copy };
+      const copy = copyOfState(this.ledger.state);
+      const again: Ledger = { ...newLedger(), state: copy };
       indexLedger(again);
-      const isKnown = copy.state.rescanTo === 0 && !this.#rescans && !this.deriver.waitsForScan;
+      const isKnown = copy.rescanTo === 0 && !this.#rescans && !this.deriver.waitsForScan;
       const events = this.deriver.observe(change, () => applyChange(this.ledger, change));
       // What left the pool before is read from the journal again, not from the state.
       if (isKnown) {

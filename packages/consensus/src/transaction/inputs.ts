@@ -1,12 +1,12 @@
 import {
   compareBytes,
+  forkRules,
   type KeyInput,
   MAX_AMOUNT,
   sumAmounts,
   type Transaction,
   toHex,
 } from "@anulo/protocol";
-import { hardFork } from "../constants.ts";
 import { RuleViolation } from "../violations.ts";
 
 /** There must be inputs, and all must spend outputs by key. Source: cryptonote_core.cpp `check_tx_semantic`. */
@@ -49,14 +49,14 @@ export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
  * cryptonote_core.cpp `check_tx_inputs_ring_members_diff`.
  */
 export function checkRingMembersDiffer(inputs: readonly KeyInput[], version: number): void {
-  if (version < hardFork.uniqueRingMembers) return;
+  if (!forkRules(version).hasDistinctMembers) return;
   const input = inputs.findIndex(({ keyOffsets }) => keyOffsets.indexOf(0n, 1) !== -1);
   if (input !== -1) throw new RuleViolation({ code: "RING_MEMBER_REPEATED", input });
 }
 
 /** From hard fork 7 key images must strictly descend. Source: blockchain.cpp `check_tx_inputs`. */
 export function checkInputOrder(inputs: readonly KeyInput[], version: number): void {
-  if (version < hardFork.sortedInputs) return;
+  if (!forkRules(version).hasSortedInputs) return;
   const input = inputs.findIndex(
     ({ keyImage }, i) => i > 0 && compareBytes(inputs[i - 1]!.keyImage, keyImage) <= 0,
   );

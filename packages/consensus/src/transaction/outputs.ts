@@ -1,4 +1,5 @@
 import {
+  forkRules,
   isDecomposedAmount,
   outputKey,
   ringCtTypes,
@@ -6,7 +7,6 @@ import {
   type TransactionPrefix,
   toHex,
 } from "@anulo/protocol";
-import { hardFork } from "../constants.ts";
 import { RuleViolation } from "../violations.ts";
 import type { TransactionCandidate } from "./candidate.ts";
 
@@ -30,9 +30,10 @@ export function checkOutputKeys({ prefix }: Transaction): Uint8Array[] {
  * either kind but not both, before that plain keys. Source: cryptonote_format_utils.cpp `check_output_types`.
  */
 export function forbiddenOutputType({ outputs }: TransactionPrefix, version: number): number {
+  const { outputTypes } = forkRules(version);
   const allowed = (type: string) => {
-    if (version > hardFork.viewTags) return type === "taggedKey";
-    if (version < hardFork.viewTags) return type === "key";
+    if (outputTypes === "tagged") return type === "taggedKey";
+    if (outputTypes === "plain") return type === "key";
     return (type === "key" || type === "taggedKey") && type === outputs[0]!.target.type;
   };
   return outputs.findIndex(({ target }) => !allowed(target.type));
@@ -45,19 +46,6 @@ export function checkOutputTypes({ prefix }: Transaction, version: number): void
 }
 
 /**
- * First and last hard fork of each RingCT type; besides, version 2 itself is allowed only from hard fork 4
- * (`checkVersion`). Source: blockchain.cpp `check_tx_outputs`.
- */
-const ringCtEras: Readonly<Record<number, readonly [first: number, last: number]>> = {
-  1: [1, hardFork.bulletproofs],
-  2: [1, hardFork.bulletproofs],
-  3: [hardFork.bulletproofs, hardFork.smallerBulletproofs],
-  4: [hardFork.smallerBulletproofs, hardFork.clsag],
-  5: [hardFork.clsag, hardFork.bulletproofPlus],
-  6: [hardFork.bulletproofPlus, Number.POSITIVE_INFINITY],
-};
-
-/**
  * Two MLSAG transactions mined after hard fork 13, which had been in pools since before. Source: blockchain.cpp
  * `check_tx_outputs`.
  */
@@ -68,9 +56,8 @@ const grandfathered = new Set([
 
 /** True when the fork accepts this RingCT type in a transaction with this id (32 bytes). */
 function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boolean {
-  const era = ringCtEras[type];
-  if (era === undefined || version < era[0]) return false;
-  return version <= era[1] || (type === 4 && grandfathered.has(toHex(id)));
+  const isLate = type === 4 && version > 13;
+  return forkRules(version).ringCtTypes.includes(type) || (isLate && grandfathered.has(toHex(id)));
 }
 
 /**
@@ -88,11 +75,12 @@ export function checkOutputs({ transaction, id }: TransactionCandidate, version:
 }
 
 function checkVisibleAmounts(prefix: TransactionPrefix, version: number): void {
+  const { amounts } = forkRules(version);
   for (const [output, { amount }] of prefix.outputs.entries()) {
-    if (prefix.version === 1 && version >= hardFork.noDust && !isDecomposedAmount(amount)) {
+    if (prefix.version === 1 && amounts !== "any" && !isDecomposedAmount(amount)) {
       throw new RuleViolation({ code: "OUTPUT_NOT_DECOMPOSED", output, amount });
     }
-    if (prefix.version >= 2 && version >= hardFork.hiddenAmounts && amount !== 0n) {
+    if (prefix.version >= 2 && amounts === "hidden" && amount !== 0n) {
       throw new RuleViolation({ code: "OUTPUT_AMOUNT_VISIBLE", output, amount });
     }
   }

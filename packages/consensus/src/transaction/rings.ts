@@ -1,56 +1,41 @@
 import {
   absoluteOffsets,
+  forkRules,
   type KeyInput,
   MAX_BLOCK_NUMBER,
-  secondsPerBlock,
   type Transaction,
 } from "@anulo/protocol";
 import type { ChainOutput, ChainView } from "../chain-view.ts";
-import { hardFork, SPENDABLE_AGE, UNLOCK_LEEWAY_BLOCKS } from "../constants.ts";
+import { UNLOCK_LEEWAY_BLOCKS } from "../constants.ts";
 import { adjustedTime } from "../timestamps.ts";
 import { RuleViolation } from "../violations.ts";
 import type { ChainContext } from "./candidate.ts";
 
 /**
- * Ring sizes must fit the fork: from 12 all the same; exactly 16 from hard fork 16 (15 also accepts 11), smaller only
+ * Ring sizes must be those of the fork (`forkRules`), and from 12 all the same; smaller only
  * for visible amounts with too few outputs for a ring, together with at most one other input. Source: blockchain.cpp
  * `check_tx_inputs`.
  */
 export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): void {
-  const version = chain.hardForkVersion;
-  if (version < 2) return;
+  const { ringSize, hasEqualRings } = forkRules(chain.hardForkVersion);
   const sizes = inputs.map(countedSize);
   // The sizes are not spread into a call: a stranger's transaction may have more inputs than a call takes arguments.
   const smallest = sizes.reduce((least, size) => Math.min(least, size), Number.POSITIVE_INFINITY);
   const largest = sizes.reduce((most, size) => Math.max(most, size), Number.NEGATIVE_INFINITY);
-  if (version >= hardFork.sameRingSizes && smallest !== largest) {
+  if (hasEqualRings && smallest !== largest) {
     throw new RuleViolation({ code: "RING_SIZES_DIFFER", smallest, largest });
   }
-  const required = requiredRingSize(version);
-  const isOfGrace = version === hardFork.minimumRing16 && smallest === requiredRingSize(version - 1);
+  const required = ringSize.least;
   const isWrong =
-    smallest < required && !isOfGrace
+    smallest < required && smallest !== ringSize.also
       ? !isUnmixable(inputs, required, chain)
-      : smallest > largestRingSize(version);
+      : smallest > ringSize.most;
   if (isWrong) throw new RuleViolation({ code: "RING_SIZE", size: smallest, required });
 }
 
 /** The original counts the other members, of which an empty ring has 2^64 - 1. */
 function countedSize({ keyOffsets }: KeyInput): number {
   return keyOffsets.length === 0 ? Number.POSITIVE_INFINITY : keyOffsets.length;
-}
-
-/** Ring size that the fork requires. */
-function requiredRingSize(version: number): number {
-  if (version >= hardFork.minimumRing16) return 16;
-  if (version >= hardFork.minimumRing11) return 11;
-  if (version >= hardFork.minimumRing7) return 7;
-  return version >= hardFork.minimumRing5 ? 5 : 3;
-}
-
-/** Before hard fork 8 rings of any size from the required one on were allowed, and no larger ones since. */
-function largestRingSize(version: number): number {
-  return version >= hardFork.minimumRing11 ? requiredRingSize(version) : Number.POSITIVE_INFINITY;
 }
 
 /** True when some input cannot find enough outputs for a ring, and at most one input can. */
@@ -70,14 +55,15 @@ function countUnmixable(inputs: readonly KeyInput[], required: number, chain: Ch
  * `check_tx_inputs`.
  */
 export function checkVersion({ prefix }: Transaction, inputs: readonly KeyInput[], chain: ChainView): void {
-  const fork = chain.hardForkVersion;
+  const { transactionVersions, ringSize, fork } = forkRules(chain.hardForkVersion);
   if (fork < 2) return;
-  const highest = fork < hardFork.ringCt ? 1 : 2;
+  const highest = transactionVersions.most;
   if (prefix.version > highest) {
     throw new RuleViolation({ code: "TRANSACTION_VERSION_TOO_NEW", version: prefix.version, highest });
   }
-  const isFree = fork < hardFork.ringCtRequired || countUnmixable(inputs, requiredRingSize(fork), chain) > 0;
-  if (prefix.version < 2 && !isFree) {
+  const isFree =
+    prefix.version >= transactionVersions.least || countUnmixable(inputs, ringSize.least, chain) > 0;
+  if (!isFree) {
     throw new RuleViolation({ code: "RINGCT_REQUIRED", version: prefix.version });
   }
 }
@@ -107,12 +93,12 @@ export function resolveRing(input: KeyInput, index: number, context: ChainContex
  * Source: blockchain.cpp `is_tx_spendtime_unlocked`.
  */
 export function isUnlocked(unlockTime: bigint, { chain, now }: ChainContext): boolean {
-  const version = chain.hardForkVersion;
+  const rules = forkRules(chain.hardForkVersion);
   if (unlockTime < MAX_BLOCK_NUMBER) {
     return BigInt(chain.height - 1 + UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
   }
-  const time = version >= hardFork.deterministicUnlockTime ? adjustedTime(chain, now) : now;
-  return BigInt(Math.floor(time)) + BigInt(secondsPerBlock(version) * UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
+  const time = rules.unlockTime === "chain" ? adjustedTime(chain, now) : now;
+  return BigInt(Math.floor(time)) + BigInt(rules.secondsPerBlock * UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
 }
 
 /** Height of the newest of these outputs; 0 if there are none. */
@@ -126,8 +112,9 @@ export function newestHeight(outputs: readonly ChainOutput[]): number {
  * blockchain.cpp `scan_outputkeys_for_indexes`, `check_tx_inputs`.
  */
 export function checkSpendableAge(newest: number, chain: ChainView): void {
-  const oldestNeeded = chain.height - SPENDABLE_AGE;
-  if (chain.hardForkVersion >= hardFork.minimumAgeOfOutputs && newest > oldestNeeded) {
+  const { ringMemberAge } = forkRules(chain.hardForkVersion);
+  const oldestNeeded = chain.height - ringMemberAge;
+  if (ringMemberAge > 0 && newest > oldestNeeded) {
     throw new RuleViolation({ code: "RING_MEMBER_TOO_YOUNG", height: newest, oldestNeeded });
   }
 }

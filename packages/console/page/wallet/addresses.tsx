@@ -2,8 +2,9 @@ import { useState } from "preact/hooks";
 import { useAnswer } from "../answers.ts";
 import { formatCount } from "../format.ts";
 import { Coins, Missing, Section } from "../parts/elements.tsx";
+import { QrCode } from "../parts/qr-code.tsx";
 import { Table } from "../parts/table.tsx";
-import { askWallet } from "../rpc.ts";
+import { askWallet, type WalletAnswer } from "../rpc.ts";
 import { say } from "../view.ts";
 
 async function addressesOf(wallet: string, account: number, signal: AbortSignal) {
@@ -47,46 +48,59 @@ function NewAddress({ wallet, account, onMade }: NewAddressProps) {
   );
 }
 
+type AccountTableProps = {
+  readonly accounts: readonly WalletAnswer<"get_accounts">["subaddress_accounts"][number][];
+  readonly account: number;
+  readonly onChoose: (account: number) => void;
+};
+
+function AccountTable({ accounts, account, onChoose }: AccountTableProps) {
+  return (
+    <Section title="Accounts">
+      <Table
+        caption="Accounts"
+        columns={[
+          {
+            name: "Account",
+            cell: ({ account_index: index }) => (
+              <button
+                type="button"
+                class="plain"
+                aria-current={index === account}
+                onClick={() => onChoose(index)}
+              >
+                {index}
+              </button>
+            ),
+          },
+          { name: "Label", cell: ({ label }) => label || "–" },
+          { name: "Balance", isNumber: true, cell: ({ balance }) => <Coins value={balance} /> },
+          {
+            name: "Can be spent",
+            isNumber: true,
+            cell: ({ unlocked_balance }) => <Coins value={unlocked_balance} />,
+          },
+        ]}
+        rows={accounts}
+        keyOf={({ account_index }) => String(account_index)}
+        empty="None."
+      />
+    </Section>
+  );
+}
+
 /** Accounts with their balances, and the addresses of one. */
 export function AddressesPart({ wallet }: { readonly wallet: string }) {
   const [account, setAccount] = useState(0);
   const [made, setMade] = useState(0);
+  const [shown, setShown] = useState("");
   const { answer, failure } = useAnswer((signal) => addressesOf(wallet, account, signal), {
     of: [wallet, account, made],
   });
   if (answer === undefined) return <Missing failure={failure} />;
   return (
     <>
-      <Section title="Accounts">
-        <Table
-          caption="Accounts"
-          columns={[
-            {
-              name: "Account",
-              cell: ({ account_index: index }) => (
-                <button
-                  type="button"
-                  class="plain"
-                  aria-current={index === account}
-                  onClick={() => setAccount(index)}
-                >
-                  {index}
-                </button>
-              ),
-            },
-            { name: "Label", cell: ({ label }) => label || "–" },
-            { name: "Balance", isNumber: true, cell: ({ balance }) => <Coins value={balance} /> },
-            {
-              name: "Can be spent",
-              isNumber: true,
-              cell: ({ unlocked_balance }) => <Coins value={unlocked_balance} />,
-            },
-          ]}
-          rows={answer.accounts}
-          keyOf={({ account_index }) => String(account_index)}
-          empty="None."
-        />
-      </Section>
+      <AccountTable accounts={answer.accounts ?? []} account={account} onChoose={setAccount} />
       <Section title="Addresses" aside={`of account ${account}`}>
         <Table
           caption={`Addresses of account ${account}`}
@@ -95,11 +109,26 @@ export function AddressesPart({ wallet }: { readonly wallet: string }) {
             { name: "Label", cell: ({ label }) => label || "–" },
             { name: "Used", cell: ({ used }) => (used ? "yes" : "no") },
             { name: "Address", cell: ({ address }) => <code class="long">{address}</code> },
+            {
+              name: "Code",
+              cell: ({ address, address_index: index }) => (
+                <button
+                  type="button"
+                  class="plain"
+                  aria-expanded={address === shown}
+                  onClick={() => setShown(address === shown ? "" : address)}
+                >
+                  {address === shown ? "Hide" : "Show"}
+                  <span class="unseen"> the QR code of address {index}</span>
+                </button>
+              ),
+            },
           ]}
           rows={answer.addresses}
           keyOf={({ address }) => address}
           empty="None."
         />
+        {shown !== "" && <QrCode text={`monero:${shown}`} name={`QR code of ${shown}`} />}
         <NewAddress wallet={wallet} account={account} onMade={() => setMade(made + 1)} />
       </Section>
     </>

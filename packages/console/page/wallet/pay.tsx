@@ -3,17 +3,10 @@ import { parseCoins } from "../format.ts";
 import { Coins, Facts, Hash, Section } from "../parts/elements.tsx";
 import { linkTo } from "../route.ts";
 import { askWallet, type WalletAnswer } from "../rpc.ts";
+import { forgetOrder, keepOrder, type Order, sentOrder } from "./sent-orders.ts";
 
 const priorities = ["default", "low", "normal", "high"] as const;
 const KEY_BYTES = 16;
-
-/** A payment as it was entered and checked; the key makes it one payment, however often it is sent. */
-type Order = {
-  readonly address: string;
-  readonly amount: bigint;
-  readonly priority: number;
-  readonly key: string;
-};
 
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
@@ -93,17 +86,22 @@ function OrderForm({ wallet, onOrder }: FormProps) {
 type ConfirmProps = {
   readonly wallet: string;
   readonly order: Order;
+  /** Whether it was sent before, and its answer was lost. */
+  readonly isSent: boolean;
   readonly onPaid: (paid: WalletAnswer<"transfer">) => void;
   readonly onCancel: () => void;
 };
 
 /** Shows what is about to be paid. A call that was not answered can be repeated: with the same key it pays once. */
-function Confirm({ wallet, order, onPaid, onCancel }: ConfirmProps) {
-  const [state, setState] = useState<"asked" | "paying" | { readonly fault: string }>("asked");
+function Confirm({ wallet, order, isSent, onPaid, onCancel }: ConfirmProps) {
+  const [state, setState] = useState<"asked" | "paying" | { readonly fault: string }>(
+    isSent ? { fault: "This was sent before, and not answered. Trying again pays once." } : "asked",
+  );
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const pay = async () => {
     setState("paying");
+    keepOrder(wallet, order);
     const { address, amount, priority, key } = order;
     try {
       const asked = { destinations: [{ address, amount }], priority, idempotency_key: key };
@@ -130,7 +128,7 @@ function Confirm({ wallet, order, onPaid, onCancel }: ConfirmProps) {
           {typeof state === "object" ? "Try again" : "Pay"}
         </button>
         <button type="button" disabled={state === "paying"} onClick={onCancel}>
-          Cancel
+          {typeof state === "object" ? "Forget it" : "Cancel"}
         </button>
         <span class="failure" role="status">
           {typeof state === "object" && state.fault}
@@ -142,11 +140,16 @@ function Confirm({ wallet, order, onPaid, onCancel }: ConfirmProps) {
 
 /** Pays an address, after a second look. */
 export function PayPart({ wallet }: { readonly wallet: string }) {
-  const [order, setOrder] = useState<Order>();
+  const [sent] = useState(() => sentOrder(wallet));
+  const [order, setOrder] = useState(sent);
   const [paid, setPaid] = useState<WalletAnswer<"transfer">>();
+  const forget = () => {
+    forgetOrder(wallet);
+    setOrder(undefined);
+  };
   const done = (answer: WalletAnswer<"transfer">) => {
     setPaid(answer);
-    setOrder(undefined);
+    forget();
   };
   return (
     <Section title="Pay">
@@ -159,7 +162,7 @@ export function PayPart({ wallet }: { readonly wallet: string }) {
       {order === undefined ? (
         <OrderForm wallet={wallet} onOrder={setOrder} />
       ) : (
-        <Confirm wallet={wallet} order={order} onPaid={done} onCancel={() => setOrder(undefined)} />
+        <Confirm wallet={wallet} order={order} isSent={order === sent} onPaid={done} onCancel={forget} />
       )}
     </Section>
   );

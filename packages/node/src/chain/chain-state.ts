@@ -53,6 +53,8 @@ export interface ChainStateOptions {
   readonly checkpoints: readonly Checkpoint[] | undefined;
   /** The id (32 bytes) the block at a height must have, where it is known beforehand. */
   readonly knownBlockId?: ChainView["knownBlockId"] | undefined;
+  /** Runs the reading of up to 100,000 rows that the first caller after a start would otherwise be charged for. */
+  readonly withoutCounting?: (<T>(work: () => T) => T) | undefined;
 }
 
 interface LoadedWindow {
@@ -75,7 +77,7 @@ export function createChainState(options: ChainStateOptions): ChainState {
 }
 
 function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> | undefined): ChainState {
-  const { read } = options;
+  const { read, withoutCounting = (work) => work() } = options;
   const loadedOf = (window: ChainWindow<TopBlock>): LoadedWindow => ({
     window,
     view: undefined,
@@ -84,9 +86,12 @@ function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> |
   let loaded = start && loadedOf(start);
   const load = () => loadedOf(createChainWindow(read.height(), readFactsOf(read), readWeightsOf(read)));
   const current = (): LoadedWindow => {
-    if (loaded?.isStale === true && !followChain(loaded, read)) loaded = undefined;
-    loaded ??= load();
-    return loaded;
+    if (loaded !== undefined && !loaded.isStale) return loaded;
+    return withoutCounting(() => {
+      if (loaded !== undefined && !followChain(loaded, read)) loaded = undefined;
+      loaded ??= load();
+      return loaded;
+    });
   };
   return {
     view() {

@@ -15,6 +15,7 @@ import {
   type NewTransaction,
   openStore,
   type StoredParts,
+  type StoreOptions,
 } from "@anulo/storage";
 import { newPrunedTransaction, newTransaction } from "./stored-transaction.ts";
 
@@ -70,7 +71,7 @@ const storedFacts: FactReader = {
   transactionId: (blob) => transactionHash(readTransaction(blob)),
 };
 
-export interface CheckOptions {
+export interface CheckOptions extends Pick<StoreOptions, "onMigration"> {
   /** The database file. */
   readonly path: string;
   /** Name of the network it belongs to. */
@@ -86,8 +87,8 @@ const PROGRESS_MS = 1000;
  * against the bytes of the blocks. Rejects with DamagedDatabase, WrongDatabase or DatabaseInUse.
  */
 export async function checkDatabase(options: CheckOptions): Promise<ChainCheck> {
-  const { path, network, onProgress = () => {} } = options;
-  const store = await openStore({ path, network, checkAll: true });
+  const { path, network, onMigration, onProgress = () => {} } = options;
+  const store = await openStore({ path, network, checkAll: true, onMigration });
   try {
     const of = store.read.height();
     return await runSliced(reporting(store.check(storedFacts), (blocks) => onProgress({ blocks, of })));

@@ -8,7 +8,7 @@ import {
   withCheckpoints,
 } from "@anulo/consensus";
 import { genesisBlock, type Network, writeBlock } from "@anulo/protocol";
-import { openStore, type SyncMode } from "@anulo/storage";
+import { openStore, type StoreOptions, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
 import { Refusals } from "../pool/refusals.ts";
 import { createRefusedTransactions } from "../pool/refused-transactions.ts";
@@ -22,7 +22,7 @@ import { createProofs, type Discharge } from "./proofs.ts";
 import { removeWrongBlocks } from "./remove-wrong-blocks.ts";
 import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
 
-export interface OpenChainOptions {
+export interface OpenChainOptions extends Pick<StoreOptions, "onMigration" | "signal"> {
   readonly network: Network;
   /** The database file; if left out, a temporary one. */
   readonly path?: string | undefined;
@@ -61,17 +61,19 @@ export interface OpenChain {
 /** Opens or creates the chain of a network with its pool; rejects with WrongDatabase. */
 export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const { network, fixedDifficulty, seedSchedule, discharge, now } = options;
-  const { path, syncMode, onFault } = options;
+  const { path, syncMode, onFault, onMigration, signal } = options;
   const checkpoints = withCheckpoints(enforcedCheckpoints(network.name), options.checkpoints ?? []);
-  const store = await openStore({ path, network: network.name, syncMode, onFault });
-  const { read } = store;
+  const store = await openStore({ path, network: network.name, syncMode, onFault, onMigration, signal });
+  const { read, withoutCounting } = store;
   const events = createEvents(options.onBug);
   const confirmedBlocks = createConfirmedBlocks(options.knownBlocks, read);
   const knownBlockId = confirmedBlocks.idAt;
   const parts: ChainParts = {
     store,
     network,
-    state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints, knownBlockId }),
+    state: createChainState({
+      ...{ read, network, fixedDifficulty, seedSchedule, checkpoints, knownBlockId, withoutCounting },
+    }),
     pool: createPool(read, { maxWeight: options.maxPoolWeight, now }),
     sideBlocks: createSideBlocks(read),
     proofs: createProofs(discharge, { whenWritable: store.whenWritable }),

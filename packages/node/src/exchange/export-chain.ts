@@ -1,8 +1,15 @@
 import { TimeSlice } from "@anulo/limits";
 import { type BlockPackage, MAX_CHUNK_BYTES, type NetworkName } from "@anulo/protocol";
-import { BadSource, type ChainReader, openRawFile, openStore, type RawFile } from "@anulo/storage";
+import {
+  BadSource,
+  type ChainReader,
+  openRawFile,
+  openStore,
+  type RawFile,
+  type StoreOptions,
+} from "@anulo/storage";
 
-export interface ExportOptions {
+export interface ExportOptions extends Pick<StoreOptions, "onMigration"> {
   readonly network: NetworkName;
   /** The database file, which no other process may have open. */
   readonly databasePath: string;
@@ -30,7 +37,8 @@ export interface ExportResult {
  * another chain and where our database was pruned, with DatabaseInUse, WrongDatabase, DamagedDatabase.
  */
 export async function exportChain(options: ExportOptions): Promise<ExportResult> {
-  const store = await openStore({ path: options.databasePath, network: options.network });
+  const { databasePath: path, network, onMigration } = options;
+  const store = await openStore({ path, network, onMigration });
   try {
     return await writeAll(store.read, options);
   } finally {

@@ -31,6 +31,7 @@ export interface ImportOptions
     | "knownBlocks"
     | "hashing"
     | "verifyThreads"
+    | "onMigration"
   > {
   /** A monerod's data folder, its `lmdb` folder or file, or a `blockchain.raw`. */
   readonly from: string;
@@ -78,8 +79,9 @@ export async function importChain(options: ImportOptions): Promise<ImportResult>
 }
 
 function chainOptions(options: ImportOptions): Omit<OpenChainOptions, "network" | "discharge" | "now"> {
-  const { databasePath: path, syncMode, fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
-  return { path, syncMode, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
+  const { databasePath: path, syncMode, onMigration } = options;
+  const { fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
+  return { path, syncMode, onMigration, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
 }
 
 async function importAll(

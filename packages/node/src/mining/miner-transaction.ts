@@ -7,7 +7,7 @@ import {
   randomScalar,
   scalarMultBase,
 } from "@anulo/crypto";
-import { type ExtraField, ruleForks, type Transaction, type TxTarget, writeExtra } from "@anulo/protocol";
+import { type ExtraField, forkRules, type Transaction, type TxTarget, writeExtra } from "@anulo/protocol";
 
 /** The public keys (32 bytes each) that are paid. */
 export interface MinerKeys {
@@ -57,7 +57,7 @@ export function minerTransactionBuilder(order: MinerOrder): (claim: bigint) => T
 
 function payTo({ keys, hardForkVersion }: MinerOrder, derivation: Uint8Array, output: number): TxTarget {
   const key = derivePublicKey(derivation, output, keys.spendPublic);
-  if (hardForkVersion < ruleForks.viewTags) return { type: "key", key };
+  if (forkRules(hardForkVersion).outputTypes === "plain") return { type: "key", key };
   return { type: "taggedKey", key, viewTag: deriveViewTag(derivation, output) };
 }
 

@@ -1,6 +1,6 @@
 import { whenFailed, whenReady } from "@anulo/limits";
 import { RpcError, type TransactionBlob } from "@anulo/rpc";
-import type { BlockInfo, ChainReader } from "@anulo/storage";
+import type { BlockExtent, ChainReader } from "@anulo/storage";
 import { commonHeight } from "../peers/chain-history.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { atThisMoment, drawnAtThisMoment, mapInTurns } from "./in-turns.ts";
@@ -26,20 +26,20 @@ const failed = { status: "Failed" };
 /** A block of the main chain, and which transactions are in it beside the miner's. */
 interface Downloaded {
   readonly height: number;
-  readonly info: BlockInfo;
+  readonly extent: BlockExtent;
 }
 
 /** A block with its transactions. */
-function blockEntry(read: ChainReader, { height, info }: Downloaded, prune: boolean) {
-  const { firstTransactionId: first, transactionCount } = info;
+function blockEntry(read: ChainReader, { height, extent }: Downloaded, prune: boolean) {
+  const { firstTransactionId: first, transactionCount } = extent;
   const txs: TransactionBlob[] = [];
   for (let id = first + 1; id < first + transactionCount; id++) txs.push(transactionBlob(read, id, prune));
   return { block: read.blockBlob(height)!, pruned: prune, txs };
 }
 
 /** Global indices of the outputs of a block, by its transactions; of the miner's none where they are not wanted. */
-function blockIndices(read: ChainReader, { info }: Downloaded, withMiner: boolean) {
-  const { firstTransactionId: first, transactionCount } = info;
+function blockIndices(read: ChainReader, { extent }: Downloaded, withMiner: boolean) {
+  const { firstTransactionId: first, transactionCount } = extent;
   const indices = [{ indices: withMiner ? (read.outputIndices(first) ?? []) : [] }];
   for (let id = first + 1; id < first + transactionCount; id++)
     indices.push({ indices: read.outputIndices(id) ?? [] });
@@ -81,10 +81,10 @@ function blocksOfOneAnswer(read: ChainReader, { start, end, ...bounds }: Span): 
   let bytes = 0;
   for (let height = start; height < Math.min(end, start + maxBlocks); height++) {
     if (height - start >= MIN_BLOCKS && (bytes >= maxBytes || transactions >= MAX_TRANSACTIONS)) break;
-    const info = read.blockInfo(height)!;
-    blocks.push({ height, info });
-    transactions += info.transactionCount - 1;
-    bytes += prune ? Math.ceil(info.weight / 2) : info.weight;
+    const extent = read.blockExtent(height)!;
+    blocks.push({ height, extent });
+    transactions += extent.transactionCount - 1;
+    bytes += prune ? Math.ceil(extent.weight / 2) : extent.weight;
   }
   return blocks;
 }
@@ -157,7 +157,7 @@ function startOf(
 
 /** Answers `/get_blocks_by_height.bin`. Source: core_rpc_server.cpp `on_get_blocks_by_height`. */
 export function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: NodeContext) {
-  const { parts, restricted, signal } = context;
+  const { parts, restricted, signal, rows } = context;
   if (restricted && heights.length > RESTRICTED_BLOCKS) {
     return { status: "Too many blocks requested in restricted mode", blocks: [] };
   }
@@ -168,9 +168,9 @@ export function getBlocksByHeight({ heights }: { heights: readonly number[] }, c
   const answer = () =>
     atThisMoment(parts.store, (moment) => {
       const download = (height: number) =>
-        blockEntry(moment.read, { height, info: moment.read.blockInfo(height)! }, false);
+        blockEntry(moment.read, { height, extent: moment.read.blockExtent(height)! }, false);
       const entries = withinBounds({ heights: good, maxBytes }, download);
-      const found = mapInTurns(entries, (entry) => entry, { moment, signal });
+      const found = mapInTurns(entries, (entry) => entry, { moment, signal, rows });
       const status = bad === undefined ? "OK" : `Error retrieving block at height ${bad}`;
       return whenReady(found, (blocks) => ({ blocks, status }));
     });

@@ -88,7 +88,8 @@ export async function blockTemplate(request: TemplateRequest, context: NodeConte
   checkSizes(request);
   const keys = minerKeys(context, request.wallet_address);
   const extraNonce = nonceOf(request);
-  const order = { keys, extraNonce, previousId: previousBlock(request.prev_block) };
+  const { random } = context;
+  const order = { keys, extraNonce, random, previousId: previousBlock(request.prev_block) };
   try {
     const template = await runWithoutFailures(context.parts, () => createTemplate(context.parts, order));
     return describeTemplate(template, extraNonce);

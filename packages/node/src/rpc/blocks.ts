@@ -85,8 +85,9 @@ function headersRange(
 }
 
 async function headersWithWork(heights: Iterable<number>, moment: Moment, context: NodeContext) {
-  const { signal } = context;
-  const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, { moment, signal });
+  const { signal, rows } = context;
+  const turns = { moment, signal, rows };
+  const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, turns);
   moment.hold();
   const { read } = moment;
   const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));

@@ -1,4 +1,4 @@
-import type { Implemented } from "@anulo/rpc";
+import { type Implemented, loadNodeReference } from "@anulo/rpc";
 import { accessHandlers } from "./access.ts";
 import { adminHandlers } from "./admin.ts";
 import { blockHandlers } from "./blocks.ts";
@@ -12,7 +12,7 @@ import { tracked } from "./tracked-calls.ts";
 import { transactionHandlers } from "./transactions.ts";
 
 /** Every call of the node service with the function that answers it. */
-export function nodeCalls(): Implemented<NodeContext>[] {
+function nodeCalls(): Implemented<NodeContext>[] {
   const calls = [
     ...blockHandlers(),
     ...transactionHandlers(),
@@ -25,3 +25,6 @@ export function nodeCalls(): Implemented<NodeContext>[] {
   ];
   return tracked(bootstrapped(calls));
 }
+
+/** The calls, and what documents say of them. */
+export const nodeInterface = () => ({ calls: nodeCalls(), reference: loadNodeReference });

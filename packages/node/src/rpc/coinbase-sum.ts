@@ -24,7 +24,10 @@ function moneyOf(read: ChainReader, height: number): BlockMoney {
 }
 
 /** Coins made and fees paid (atomic units) in `count` blocks from a height on, as far as there are so many. */
-export async function coinbaseSum(params: { height: number; count: number }, { parts, signal }: NodeContext) {
+export async function coinbaseSum(
+  params: { height: number; count: number },
+  { parts, signal, rows }: NodeContext,
+) {
   const snapshot = parts.store.snapshot();
   try {
     const chainHeight = snapshot.height();
@@ -32,6 +35,7 @@ export async function coinbaseSum(params: { height: number; count: number }, { p
     const end = Math.min(chainHeight, params.height + params.count);
     const sums = await mapInTurns(range(params.height, end), (height) => moneyOf(snapshot, height), {
       signal,
+      rows,
     });
     const emission = splitWide(sums.reduce((sum, block) => sum + block.emission, 0n));
     const fees = splitWide(sums.reduce((sum, block) => sum + block.fees, 0n));

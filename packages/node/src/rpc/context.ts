@@ -1,5 +1,6 @@
+import type { RandomSource } from "@anulo/crypto";
 import type { Bans, PeerNetwork } from "@anulo/p2p";
-import { type Dialect, type Log, RpcError } from "@anulo/rpc";
+import { type Dialect, type Log, type RowMeter, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Pruner } from "../chain/pruning.ts";
 import type { Backlog } from "../mining/backlog.ts";
@@ -23,6 +24,8 @@ export interface NodeServices {
   /** Chooses the transactions of the pool that miners are sent. */
   readonly backlog: Backlog;
   readonly pruner: Pruner;
+  /** Source of the keys of miner transactions; undefined: the system's. */
+  readonly random: RandomSource | undefined;
   /** Unix seconds. */
   readonly startTime: number;
   readonly offline: boolean;
@@ -49,6 +52,8 @@ export interface NodeContext extends NodeServices {
   readonly remoteAddress: string;
   /** Aborted when the caller leaves: long work that only reads ends then. */
   readonly signal: AbortSignal;
+  /** Counts the rows that are read for the caller, in work that takes several turns. */
+  readonly rows: RowMeter;
 }
 
 /** Codes of refusals. Source: core_rpc_server_error_codes.h. */

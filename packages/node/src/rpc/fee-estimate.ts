@@ -4,8 +4,8 @@ import {
   dynamicBaseFee,
   dynamicFees2021,
   FEE_QUANTIZATION_MASK,
+  forkRules,
   minimumFullRewardWeight,
-  ruleForks,
 } from "@anulo/protocol";
 import { type Dialect, lasting, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
@@ -33,7 +33,7 @@ function checkGraceBlocks(grace: number, dialect: Dialect): void {
 export function feeEstimate({ grace_blocks: grace }: { grace_blocks: number }, context: NodeContext) {
   const { parts, dialect, memory } = context;
   const view = parts.state.view();
-  const isSingle = view.hardForkVersion < ruleForks.scaling2021;
+  const isSingle = forkRules(view.hardForkVersion).fee !== "2021, per byte";
   if (!isSingle) checkGraceBlocks(grace, dialect);
   return memory.feeEstimate([view, grace], () => {
     const fees = isSingle ? [] : fourFees(parts, grace);
@@ -62,7 +62,7 @@ function singleFee({ state, now }: ChainParts, grace: number): bigint {
   const empty = Array.from({ length: grace }, () => smallest);
   const shortTerm = Math.max(median([...view.recentWeights(REWARD_WINDOW - grace), ...empty]), smallest);
   const { longTermEffectiveMedian } = chainContext(view, now()).limits;
-  const isLongTerm = version >= ruleForks.longTermBlockWeight;
+  const isLongTerm = forkRules(version).weight !== "short";
   const medianWeight = isLongTerm ? Math.min(shortTerm, longTermEffectiveMedian) : shortTerm;
   return dynamicBaseFee({ reward: rewardOf(view), medianWeight, version });
 }

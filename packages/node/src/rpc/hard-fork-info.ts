@@ -3,11 +3,13 @@ import { hardForkAt } from "@anulo/protocol";
 import type { NodeContext } from "./context.ts";
 
 /** How a hard fork stands; the next one where `version` is 0. Source: core_rpc_server.cpp `on_hard_fork_info`. */
-export function hardForkInfo(params: { version: number }, { parts }: NodeContext) {
-  const { store, network, now } = parts;
+export function hardForkInfo(params: { version: number }, { parts, memory }: NodeContext) {
+  const { store, state, network, now } = parts;
   const height = store.read.height();
   const version = params.version > 0 ? params.version : nextForkVersion(network.hardForks, height);
-  const minorVersions = [...store.read.blockInfoColumn("minorVersion", height - VOTING_WINDOW, height)];
+  const minorVersions = memory.votes([state.view()], () => [
+    ...store.read.blockInfoColumn("minorVersion", height - VOTING_WINDOW, height),
+  ]);
   const voting = forkVoting(network.hardForks, { version, height, minorVersions });
   return {
     earliest_height: voting.earliestHeight,

@@ -1,5 +1,5 @@
 import { type MaybePromise, mapSliced } from "@anulo/limits";
-import { Drawn } from "@anulo/rpc";
+import { Drawn, type RowMeter } from "@anulo/rpc";
 import type { ChainReader, ChainSnapshot, ChainStore } from "@anulo/storage";
 
 /**
@@ -52,15 +52,18 @@ export interface TurnOptions {
   readonly moment?: Moment;
   /** Ends the work when its caller leaves. */
   readonly signal: AbortSignal;
+  /** Counts the rows that are read for the caller. */
+  readonly rows: RowMeter;
 }
 
 /** Maps items one by one, yielding to the event loop whenever a turn is over; at once where one is enough. Rejects when the caller leaves. */
 export function mapInTurns<T, R>(
   items: Iterable<T>,
   map: (item: T) => R,
-  { moment, signal }: TurnOptions,
+  { moment, signal, rows }: TurnOptions,
 ): MaybePromise<R[]> {
-  return mapSliced(items, map, { beforeYield: () => moment?.hold(), signal });
+  const beforeYield = () => moment?.hold();
+  return rows.during((options) => mapSliced(items, map, options), { beforeYield, signal });
 }
 
 /** The whole numbers from `from` (inclusive) to `to` (exclusive). */

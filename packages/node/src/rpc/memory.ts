@@ -104,6 +104,8 @@ export interface AnswerMemory {
   /** Facts of `get_info`, by what the port may tell. */
   readonly info: ReadonlyMap<boolean, Memo<StateInfo>>;
   readonly feeEstimate: Memo<Lasting<FeeEstimate>>;
+  /** Minor versions of the blocks whose votes count for the next one. */
+  readonly votes: Memo<readonly number[]>;
 }
 
 /** Distributions as they are written, of one moment of the chain. */
@@ -137,5 +139,6 @@ export function createAnswerMemory(parts: ChainParts): AnswerMemory {
     transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
     info: new Map([true, false].map((restricted) => [restricted, createMemo()])),
     feeEstimate: createMemo(),
+    votes: createMemo(),
   };
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { difficultyOfNextBlock, powVariantOf } from "@anulo/consensus";
-import { BadAddress, formatAddress, parseAddress, secondsPerBlock } from "@anulo/protocol";
+import { BadAddress, forkRules, formatAddress, parseAddress } from "@anulo/protocol";
 import type { MinerKeys } from "../mining/miner-transaction.ts";
 import { busy, type NodeContext } from "./context.ts";
 import { difficultyFields } from "./wide-number.ts";
@@ -82,7 +82,7 @@ export function miningStatus({ parts, miner }: NodeContext) {
     bg_min_idle_seconds: Math.min(255, background?.minIdleSeconds ?? 0),
     bg_target: background?.target ?? 0,
     block_reward: state?.blockReward ?? 0n,
-    block_target: secondsPerBlock(view.hardForkVersion),
+    block_target: forkRules(view.hardForkVersion).secondsPerBlock,
     ...difficultyFields(difficultyOfNextBlock(view)),
     is_background_mining_enabled: background !== undefined,
     pow_algorithm: algorithms[powVariantOf(view.hardForkVersion)],

@@ -121,7 +121,7 @@ async function generate(request: GenerateRequest, context: NodeContext) {
   const extraNonce = new Uint8Array(RESERVED_BYTES);
   const startingNonce = request.starting_nonce;
   try {
-    const order = { keys, extraNonce, previousId, count, startingNonce };
+    const order = { keys, extraNonce, previousId, count, startingNonce, random: context.random };
     const { ids, height } = await generateBlocks(parts, order, context.pow);
     return { blocks: ids.map(toHex), height };
   } catch (error) {

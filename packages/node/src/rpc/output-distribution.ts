@@ -1,5 +1,5 @@
 import { forEachSliced } from "@anulo/limits";
-import { heightOfHardFork, type Network, ruleForks } from "@anulo/protocol";
+import { firstFork, heightOfHardFork, type Network } from "@anulo/protocol";
 import {
   type BlockCounts,
   lasting,
@@ -38,7 +38,12 @@ const MAX_RESPONSE_BYTES = 2 ** 29;
 
 /** The hard fork that brought RingCT, 0 on test chains. Source: blockchain.cpp `get_output_distribution`. */
 function firstRingCtHeight(network: Network): number {
-  return network.name === "regtest" ? 0 : (heightOfHardFork(network, ruleForks.dynamicFee) ?? 0);
+  return network.name === "regtest"
+    ? 0
+    : (heightOfHardFork(
+        network,
+        firstFork(({ fee }) => fee !== "fixed, per kB"),
+      ) ?? 0);
 }
 
 /** RingCT outputs are counted with every block. */
@@ -60,14 +65,15 @@ function outputsBefore(read: ChainReader, height: number): number {
 async function visibleCounts(
   read: ChainReader,
   { from, to }: Range,
-  { amount, signal }: { readonly amount: bigint; readonly signal: AbortSignal },
+  { amount, signal, rows }: Pick<NodeContext, "signal" | "rows"> & { readonly amount: bigint },
 ): Promise<Omit<BlockCounts, "isCumulative">> {
   const perBlock = new Uint32Array(to - from + 1);
   const count = (index: number) => {
     const height = read.outputHeight(amount, index)!;
     if (height <= to) perBlock[Math.max(0, height - from)]! += 1;
   };
-  await forEachSliced(range(0, read.outputCount(amount)), count, { signal });
+  const indices = range(0, read.outputCount(amount));
+  await rows.during((options) => forEachSliced(indices, count, options), { signal });
   return { base: 0, perBlock };
 }
 
@@ -96,14 +102,14 @@ async function distributionOf(
   context: NodeContext,
 ) {
   const { amount, binary, compress, cumulative, isPortable, kept } = request;
-  const { signal } = context;
+  const { signal, rows } = context;
   const blocks = rangeOf(read.height(), context.parts.network, request);
   const form = { encoding: encodingOf(request), isPortable } as const;
   const missing = kept === undefined ? blocks : { from: kept.to + 1, to: blocks.to };
   const { base, perBlock } =
     amount === 0n
       ? await ringCtCounts(read, missing, context)
-      : await visibleCounts(read, missing, { amount, signal });
+      : await visibleCounts(read, missing, { amount, signal, rows });
   const counts = { base, perBlock, isCumulative: cumulative };
   const distribution = await serializeCounts(counts, form, { signal, before: kept?.distribution });
   const before = kept === undefined ? base : outputsBefore(read, blocks.from);

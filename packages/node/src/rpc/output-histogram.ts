@@ -27,16 +27,16 @@ function entryOf(read: ChainReader, amount: bigint, request: HistogramRequest) {
 }
 
 /** The amounts asked about, or all there are, ascending: as their rows are. */
-async function wantedAmounts(amounts: readonly bigint[], moment: Moment, signal: AbortSignal) {
+async function wantedAmounts(amounts: readonly bigint[], moment: Moment, { signal, rows }: NodeContext) {
   if (amounts.length > 0) return BigUint64Array.from(new Set(amounts)).sort();
   // The walk goes on over several turns.
   moment.hold();
-  return mapInTurns(moment.read.outputCounts(), ({ amount }) => amount, { moment, signal });
+  return mapInTurns(moment.read.outputCounts(), ({ amount }) => amount, { moment, signal, rows });
 }
 
 /** How many outputs amounts have. Source: db_lmdb.cpp `get_output_histogram`, core_rpc_server.cpp `on_get_output_histogram`. */
 export async function outputHistogram(request: HistogramRequest, context: NodeContext) {
-  const { parts, restricted, signal } = context;
+  const { parts, restricted, signal, rows } = context;
   const { amounts, recent_cutoff } = request;
   const refuse = (status: string) => ({ status, histogram: [] });
   if (restricted && amounts.length === 0) {
@@ -46,9 +46,9 @@ export async function outputHistogram(request: HistogramRequest, context: NodeCo
     return refuse("Recent cutoff is too old");
   }
   return atThisMoment(parts.store, async (moment) => {
-    const wanted = await wantedAmounts(amounts, moment, signal);
+    const wanted = await wantedAmounts(amounts, moment, context);
     const entry = (amount: bigint) => entryOf(moment.read, amount, request) ?? [];
-    const entries = await mapInTurns(wanted, entry, { moment, signal });
+    const entries = await mapInTurns(wanted, entry, { moment, signal, rows });
     return { histogram: entries.flat() };
   });
 }

@@ -26,7 +26,7 @@ const FEW_OUTPUTS = 320;
 /** The requested outputs, or the status that says why not. Source: blockchain.cpp `get_outs`. */
 function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromise<FoundOutputs | string> {
   const { outputs, get_txid: withTransactionHashes } = request;
-  const { parts, restricted, signal } = context;
+  const { parts, restricted, signal, rows } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
   const batch = new OutputBatch(outputs.length, { withTransactionHashes });
   const rules = chainContext(parts.state.view(), parts.now());
@@ -36,7 +36,7 @@ function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromis
       ? outputs.every((output, at) => read.readIntoBatch(batch, at, output))
       : atThisMoment(parts.store, (moment) => {
           const readOne = (at: number) => moment.read.readIntoBatch(batch, at, outputs[at]!);
-          const read = mapInTurns(outputs.keys(), readOne, { moment, signal });
+          const read = mapInTurns(outputs.keys(), readOne, { moment, signal, rows });
           return whenReady(read, (found) => found.every((isFound) => isFound));
         });
   return whenReady(isComplete, (is) =>

@@ -1,5 +1,5 @@
 import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
-import { secondsPerBlock, toHex } from "@anulo/protocol";
+import { forkRules, toHex } from "@anulo/protocol";
 import type { Dialect } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/entry.ts";
@@ -39,7 +39,7 @@ function chainInfo({ parts }: Described) {
     mainnet: network.name === "mainnet",
     nettype: network.rpcName,
     stagenet: network.name === "stagenet",
-    target: secondsPerBlock(view.hardForkVersion),
+    target: forkRules(view.hardForkVersion).secondsPerBlock,
     testnet: network.name === "testnet",
     top_block_hash: toHex(view.topId),
     tx_count: top.firstTransactionId + top.transactionCount - view.height,

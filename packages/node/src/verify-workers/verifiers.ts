@@ -119,17 +119,18 @@ function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
   const threads = new Set<VerifyThread>();
   let waited = 0;
   let stopped = false;
-  const start = () => {
+  const start = (firstProofs?: readonly Obligation[]) => {
     waited = 0;
-    threads.add(startVerifyThread({ onGone: (gone) => void threads.delete(gone), idleMs }));
+    threads.add(startVerifyThread({ onGone: (gone) => void threads.delete(gone), idleMs, firstProofs }));
   };
   const firstFree = () =>
     [...threads].reduce((best, thread) => (delayOf(thread) < delayOf(best) ? thread : best));
-  const chooseThread = (): VerifyThread => {
+  const chooseThread = (share: readonly Obligation[]): VerifyThread => {
+    // Somebody waits for the first thread; a further one first checks what another thread checks, too.
     if (threads.size === 0) start();
     else if (threads.size < maxThreads) {
       waited += firstFree().pendingCost;
-      if (waited > START_COST_MS) start();
+      if (waited > START_COST_MS) start(share);
     }
     return firstFree();
   };
@@ -137,7 +138,7 @@ function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
     async discharge(obligations) {
       if (stopped) throw new Error("verification has been stopped");
       const shares = partition(obligations, maxThreads);
-      throwFirst(await Promise.all(shares.map((share) => chooseThread().run(share, totalCost(share)))));
+      throwFirst(await Promise.all(shares.map((share) => chooseThread(share).run(share, totalCost(share)))));
     },
     async stop() {
       stopped = true;

@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
 import type { Failure, Obligation } from "@anulo/consensus";
 import { giveBackMemory } from "@anulo/crypto";
-import type { VerifyMessage, VerifyTask } from "./verify-worker.ts";
+import type { VerifyMessage, VerifyTask, VerifyWorkerData } from "./verify-worker.ts";
 
 /** A worker thread that checks proofs; it keeps the process alive only while it has some to check. */
 export interface VerifyThread {
-  /** Whether it has loaded. */
+  /** Whether it has loaded, and checked what it was started with. */
   readonly isReady: boolean;
   /** Estimated milliseconds of the tasks that are not answered. */
   readonly pendingCost: number;
@@ -27,11 +27,14 @@ export interface VerifyThreadOptions {
   readonly onGone: (thread: VerifyThread) => void;
   /** Milliseconds without a task after which it ends. */
   readonly idleMs: number;
+  /** Proofs that it checks before it is ready, whatever comes of it, so that the next ones take no longer than later ones. */
+  readonly firstProofs?: readonly Obligation[] | undefined;
 }
 
-/** Starts a thread; tasks sent before it has loaded wait for that. */
-export function startVerifyThread({ onGone, idleMs }: VerifyThreadOptions): VerifyThread {
-  const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
+/** Starts a thread; tasks sent before it is ready wait for that. */
+export function startVerifyThread({ onGone, idleMs, firstProofs = [] }: VerifyThreadOptions): VerifyThread {
+  const workerData: VerifyWorkerData = { firstProofs };
+  const worker = new Worker(new URL("./verify-worker.js", import.meta.url), { workerData });
   const pending = new Map<number, PendingTask>();
   let nextId = 0;
   let isReady = false;

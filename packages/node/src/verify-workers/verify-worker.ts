@@ -1,5 +1,11 @@
-import { parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { dischargeEach, type Failure, type Obligation } from "@anulo/consensus";
+
+/** What a worker is started with. */
+export interface VerifyWorkerData {
+  /** Proofs that it checks before it is ready. */
+  readonly firstProofs: readonly Obligation[];
+}
 
 /** A batch of obligations for a worker. */
 export interface VerifyTask {
@@ -14,7 +20,7 @@ interface VerifyAnswer {
   readonly fault?: string;
 }
 
-/** A worker's message: once that it has loaded, then an answer to each task. */
+/** A worker's message: once that it is ready, then an answer to each task. */
 export type VerifyMessage = "ready" | VerifyAnswer;
 
 /**
@@ -48,6 +54,16 @@ function answer(tasks: readonly VerifyTask[]): VerifyAnswer[] {
   }
 }
 
+/** The first check of each kind of proof builds tables and has code compiled; its verdict is told elsewhere. */
+function checkFirst({ firstProofs }: VerifyWorkerData): void {
+  try {
+    dischargeEach([firstProofs]);
+  } catch {
+    // Whoever was given these proofs to answer for reports it.
+  }
+}
+
+if (parentPort !== null) checkFirst(workerData as VerifyWorkerData);
 parentPort?.on("message", (first: VerifyTask) => {
   for (const result of answer(waitingTasks(first))) parentPort?.postMessage(result);
 });

@@ -153,12 +153,18 @@ export class PortableScanner {
 
   /** What follows a name. Nothing is made for values of fixed size: most are, and there may be many. */
   #skipField(level: number): void {
+    if (this.skipFixed() === undefined) this.skipContent(this.readHead(level));
+    else this.#checkLevel(level + 3);
+  }
+
+  /** Goes over a tag and the single value of fixed size after it; returns its type, undefined if others follow. */
+  skipFixed(): PortableType | undefined {
     const { bytes, position } = this.#reader;
     const type = typeOfPortableTag(bytes[position]!);
     const size = type === undefined ? undefined : fixedSize(type);
-    if (size === undefined) return void this.skipContent(this.readHead(level));
-    this.#checkLevel(level + 3);
+    if (size === undefined) return undefined;
     this.#reader.skip(1 + size);
+    return type;
   }
 
   #readArrayHead(tag: number, level: number): PortableHead {

@@ -54,20 +54,28 @@ function isAt(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
 
 /** A value in portable storage whose bytes were checked. Nothing of it is built before it is read. */
 export class PortableValue {
-  readonly type: PortableType;
-  /** Values of an array; undefined: a single value. */
-  readonly count: number | undefined;
   readonly #source: PortableSource;
-  readonly #position: number;
+  #type: PortableType;
+  #count: number | undefined;
+  #position: number;
   /** Where the bytes after it begin, once that is known. */
   #end: number | undefined;
 
   constructor(source: PortableSource, { type, count, position }: Omit<PortableHead, "level">) {
     this.#source = source;
-    this.type = type;
-    this.count = count;
+    this.#type = type;
+    this.#count = count;
     this.#position = position;
     this.#end = undefined;
+  }
+
+  get type(): PortableType {
+    return this.#type;
+  }
+
+  /** Values of an array; undefined: a single value. */
+  get count(): number | undefined {
+    return this.#count;
   }
 
   get isArray(): boolean {
@@ -116,14 +124,11 @@ export class PortableValue {
   fields(declared: PortableNames): (PortableValue | undefined)[] | undefined {
     if (this.type !== "object" || this.isArray) return undefined;
     this.#source.charge(OBJECT_BYTES + SLOT_BYTES * declared.names.length);
-    const found = new Array<PortableValue | undefined>(declared.names.length).fill(undefined);
-    let next = 0;
-    this.#eachField((at, head) => {
-      const index = declared.indexAt(this.#source.bytes, at, next);
-      if (index === -1) return;
-      found[index] = new PortableValue(this.#source, head);
-      next = index + 1;
-    });
+    const found = this.#noneOf(declared);
+    const { scanner } = this.#source;
+    scanner.moveTo(this.#position);
+    this.#findFields(declared, this.#roomFor(declared), found);
+    this.#end = scanner.position;
     return found;
   }
 
@@ -139,6 +144,77 @@ export class PortableValue {
       position = value.#findEnd();
     }
     return values;
+  }
+
+  /**
+   * Reads each object of an array by its declared fields, in the order of `names`; undefined for other values. The
+   * values passed to `read` are valid only until it returns: those of the next object take their place, since a ring
+   * is a list of many small objects.
+   */
+  mapFields<T>(
+    declared: PortableNames,
+    read: (fields: readonly (PortableValue | undefined)[]) => T,
+  ): T[] | undefined {
+    const { type, count } = this;
+    if (type !== "object" || count === undefined) return undefined;
+    if (count === 0) return [];
+    const source = this.#source;
+    const { scanner } = source;
+    source.charge(SLOT_BYTES * count);
+    const room = this.#roomFor(declared);
+    const found = this.#noneOf(declared);
+    const objects: T[] = [];
+    let position = this.#position;
+    for (let i = 0; i < count; i++) {
+      source.charge(OBJECT_BYTES + SLOT_BYTES * declared.names.length);
+      found.fill(undefined);
+      scanner.moveTo(position);
+      this.#findFields(declared, room, found);
+      position = scanner.position;
+      objects.push(read(found));
+    }
+    return objects;
+  }
+
+  #noneOf({ names }: PortableNames): (PortableValue | undefined)[] {
+    return new Array<PortableValue | undefined>(names.length).fill(undefined);
+  }
+
+  /** Values that become those of declared fields once these are found. */
+  #roomFor({ names }: PortableNames): PortableValue[] {
+    const nowhere = { type: this.type, count: undefined, position: this.#position };
+    return names.map(() => new PortableValue(this.#source, nowhere));
+  }
+
+  /** Finds the declared fields of the object at the scanner's position, and moves behind it. */
+  #findFields(
+    declared: PortableNames,
+    room: readonly PortableValue[],
+    found: (PortableValue | undefined)[],
+  ): void {
+    const { bytes, scanner } = this.#source;
+    let next = 0;
+    for (let left = scanner.readSize(); left > 0; left--) {
+      const index = declared.indexAt(bytes, scanner.position, next);
+      scanner.skipName();
+      const value = room[index];
+      const begin = scanner.position + 1;
+      const type = scanner.skipFixed();
+      const head = type === undefined ? scanner.readHead(0) : undefined;
+      if (head !== undefined) scanner.skipContent(head);
+      if (value === undefined) continue;
+      if (head === undefined) value.#become(type!, undefined, begin);
+      else value.#become(head.type, head.count, head.position);
+      found[index] = value;
+      next = index + 1;
+    }
+  }
+
+  #become(type: PortableType, count: number | undefined, position: number): void {
+    this.#type = type;
+    this.#count = count;
+    this.#position = position;
+    this.#end = undefined;
   }
 
   /** Where a single value ends. */

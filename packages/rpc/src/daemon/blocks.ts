@@ -220,6 +220,7 @@ export const blocks = {
   }),
   hardForkInfo: method({
     name: "hard_fork_info",
+    cost: costs.medium,
     reads: true,
     summary: "State of one hard fork, or of the next one.",
     params: object({ version: zero(uint8) }),

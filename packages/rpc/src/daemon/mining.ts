@@ -10,7 +10,7 @@ const auxiliaryProof = object({ id: hash, hash });
 export const mining = {
   getBlockTemplate: method({
     name: "get_block_template",
-    cost: costs.medium,
+    cost: costs.picked,
     reads: true,
     aliases: ["getblocktemplate"],
     summary: "A block to mine on, paying to the given address.",

@@ -22,6 +22,9 @@ const SCHEME = "Anulo";
 const PASS =
   /^Anulo from=([0-9a-f]{32}), to=([0-9a-f]{32}), number=([1-9]\d{0,14}), act=([01]), restricted=([01]), body=([0-9a-f]{64}), mac=([0-9a-f]{64})$/;
 
+/** The path on which a process answers another one that it lives. */
+export const ALIVE_PATH = "/alive";
+
 /** Numbers of one sender that may come in another order than they were given. */
 const WINDOW = 4096;
 /** Senders whose numbers are remembered; a process that joins anew is another one. */

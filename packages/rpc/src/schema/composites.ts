@@ -13,6 +13,7 @@ import { Columns, createColumnsWriter } from "./columns.ts";
 import { createEncodings, createTemplates, fieldsOf, Lasting, type MemberWriter } from "./lasting.ts";
 import {
   type AnySchema,
+  type DescribedAs,
   type Fields,
   type InputOf,
   type JsonSchema,
@@ -32,6 +33,8 @@ import { type Elements, writtenPortable, writtenText } from "./written.ts";
 export interface RecordSchema<F extends Fields>
   extends Schema<RecordOf<F>, RecordInputOf<F> | Lasting<RecordInputOf<F>>, false> {
   readonly fields: F;
+  /** Reads a list of such records in portable storage; undefined for other values. */
+  readPortableList(value: PortableValue, reading: Reading): RecordOf<F>[] | undefined;
 }
 
 /** Declares a record; unknown fields of a request are ignored. */
@@ -51,6 +54,8 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     putValue(schema, value, out, inner);
     return true;
   };
+  const readValues = (values: readonly (PortableValue | undefined)[], reading: Reading) =>
+    readPortableFields(names, fields, { values, reading }) as RecordOf<F>;
   const put = (value: object, out: TextBytes, indent: string): void => {
     if (value instanceof Lasting) return void writeLasting(value, { names, putMember, out, indent });
     const { first, next, inner, end, empty } = layoutAt(indent);
@@ -77,11 +82,8 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     write: (value, dialect, indent) =>
       bytesOfText(dialect, (out) => put(value, out, indent)).toString("latin1"),
     put,
-    readPortable: (object, reading) => {
-      const values = object.fields(declared);
-      if (values === undefined) throw new BadRequest("not an object");
-      return readPortableFields(names, fields, { values, reading }) as RecordOf<F>;
-    },
+    readPortable: (object, reading) => readValues(object.fields(declared) ?? notAnObject(), reading),
+    readPortableList: (list, reading) => list.mapFields(declared, (values) => readValues(values, reading)),
     writePortable: (value) => ({
       type: "object",
       value:
@@ -90,7 +92,7 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
           : writePortableFields(names, fields, value as Record<string, unknown>),
     }),
     isEmpty: () => false,
-    describe: () => describeFields(fields),
+    describe: (as) => describeFields(fields, as),
   };
 }
 
@@ -126,7 +128,7 @@ function createLayouts(names: readonly string[]): (indent: string) => RecordLayo
 }
 
 function readFields(names: readonly string[], fields: Fields, value: Json, reading: Reading): object {
-  if (!isJsonObject(value)) throw new BadRequest("not an object");
+  if (!isJsonObject(value)) notAnObject();
   const record: Record<string, unknown> = {};
   for (const name of names) {
     const schema = fields[name]!;
@@ -165,6 +167,10 @@ function readPortableFields(
   return record;
 }
 
+function notAnObject(): never {
+  throw new BadRequest("not an object");
+}
+
 function checkMayMiss(schema: AnySchema, reading: Reading): void {
   if (reading.of === "answer" && !schema.absentInAnswer) throw new BadRequest("missing");
 }
@@ -200,11 +206,34 @@ function valueToWrite(schema: AnySchema, given: unknown, dialect: Dialect): unkn
   return schema.presence === "omitEmpty" || dialect === "upstream" ? undefined : value;
 }
 
-function describeFields(fields: Fields): JsonSchema {
+const asRequest: DescribedAs = { of: "request", dialect: "contract" };
+
+function describeFields(fields: Fields, as: DescribedAs = asRequest): JsonSchema {
   const names = Object.keys(fields);
-  const required = names.filter((name) => !fields[name]!.omittable);
-  const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.describe()]));
+  const isRequired = (name: string) =>
+    as.of === "request" ? !fields[name]!.omittable : isAlwaysWritten(fields[name]!, as.dialect);
+  const required = names.filter(isRequired);
+  const properties = Object.fromEntries(names.map((name) => [name, describeField(fields[name]!, as)]));
   return { type: "object", properties, ...(required.length > 0 && { required }) };
+}
+
+/** Whether each response has the field. */
+function isAlwaysWritten({ presence, omittable, absent }: AnySchema, dialect: Dialect): boolean {
+  if (omittable && absent() === undefined) return false;
+  return presence === "always" || (presence === "contract" && dialect === "contract");
+}
+
+/** A field of a request with its default, or of an answer with the dialects that leave it out when it is empty. */
+function describeField(schema: AnySchema, as: DescribedAs): JsonSchema {
+  const described = schema.describe(as);
+  const { omittable, presence } = schema;
+  if (as.of === "request") {
+    const value = omittable ? schema.absent() : undefined;
+    const isJson = typeof value !== "object" || (Array.isArray(value) && described.type === "array");
+    return value === undefined || !isJson ? described : { ...described, default: value };
+  }
+  if (presence === "always") return described;
+  return { ...described, "x-omitted-when-empty": presence === "contract" ? "upstream" : "both" };
 }
 
 /** A list of values of one kind. */
@@ -256,7 +285,8 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
     put,
     readPortable: (entry, reading) => {
       if (!entry.isArray) return readScalarAsList(reading);
-      return entry.map((value) => item.readPortable(value, reading)) as TypeOf<S>[];
+      const records = (item as Partial<RecordSchema<Fields>>).readPortableList?.(entry, reading);
+      return (records ?? entry.map((value) => item.readPortable(value, reading))) as TypeOf<S>[];
     },
     writePortable: (value) => {
       if (value instanceof Columns) return columnsWriter!.portable(value);
@@ -272,7 +302,7 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
       return type === undefined ? undefined : ({ type, values } as PortableArray);
     },
     isEmpty: (value) => value.length === 0,
-    describe: () => ({ type: "array", items: item.describe() }),
+    describe: (as) => ({ type: "array", items: item.describe(as) }),
   };
 }
 

@@ -266,7 +266,7 @@ export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
   readPortable: portableBytes,
   writePortable: (value) => ({ type: "string", value }),
   isEmpty: (value) => value.length === 0,
-  describe: () => ({ type: "string", description: "raw bytes, not text" }),
+  describe: () => ({ type: "string", description: "Raw bytes, one a character." }),
 };
 
 /** The bytes that were sent as a JSON string. */

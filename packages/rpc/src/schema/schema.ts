@@ -17,6 +17,9 @@ export type Reading = {
  */
 export type Presence = "always" | "contract" | "omitEmpty";
 
+/** For whom a value is described: a request that a caller sends, or an answer in a dialect. */
+export type DescribedAs = { readonly of: Reading["of"]; readonly dialect: Dialect };
+
 /** JSON Schema, as far as OpenRPC documents need it. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
@@ -43,7 +46,8 @@ export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
   /** The value in portable storage, always in its upstream form; undefined for an empty list. */
   writePortable(value: In): PortableEntry | undefined;
   isEmpty(value: In): boolean;
-  describe(): JsonSchema;
+  /** The schema of a request in the contract dialect if `as` is left out. */
+  describe(as?: DescribedAs): JsonSchema;
 }
 
 /** The entry of a single value; throws when there are several. */

@@ -51,6 +51,6 @@ export function switched<Value>(
     readPortable: (entry, reading) => upstream.fromWire(upstream.schema.readPortable(entry, reading)),
     writePortable: (value) => upstream.schema.writePortable(upstream.toWire(value)),
     isEmpty: (value) => contract.schema.isEmpty(contract.toWire(value)),
-    describe: () => contract.schema.describe(),
+    describe: (as) => forms[as?.dialect ?? "contract"].schema.describe(as),
   };
 }

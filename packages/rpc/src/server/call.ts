@@ -5,7 +5,9 @@ import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
 import type { Json } from "../json.ts";
 import { type Logger, silent } from "../log/logger.ts";
 import type { Bearer } from "./bearer.ts";
-import { CallerLeft, OverBudget, type RequestBudget } from "./request-budget.ts";
+import { OverBudget } from "./over-budget.ts";
+import { CallerLeft, type RequestBudget } from "./request-budget.ts";
+import type { RowMeter } from "./row-meter.ts";
 
 /** The origin of a request, its permissions and its limits. */
 export type RequestInfo = {
@@ -33,8 +35,12 @@ export type RequestInfo = {
 export interface RequestCaller {
   /** Aborted when the caller leaves: work for it is then useless. */
   readonly signal: AbortSignal;
-  /** Whether the signal is aborted. */
+  /** Aborted only when its connection is closed. */
+  readonly leftSignal: AbortSignal;
+  /** Whether `signal` is aborted. */
   readonly isGone: boolean;
+  /** Counts the database rows that its call reads: only one runs at a time. */
+  readonly rows: RowMeter;
 }
 
 /** What handlers receive, and the conditions that are checked before they run. */
@@ -144,20 +150,39 @@ export function runHandler<Context>(
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<unknown> {
-  const { name } = found.call;
+  const { name, cost, reads } = found.call;
   rules.log?.info("call", { call: name, from: request.remoteAddress, request: request.id });
+  const { rows } = request.caller;
   const run = () =>
     whenReady(rules.context(request), (context) =>
       whenOver(
         () => {
           const { bearer } = request;
           if (bearer !== undefined) rules.checkReach?.(found.call, { params, context, bearer });
-          return whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context));
+          // What acts is never ended halfway.
+          rows.begin(reads ? cost.rows : Number.POSITIVE_INFINITY);
+          const result = whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context));
+          return counted(rows, result);
         },
         () => rules.release?.(context),
       ),
     );
   return rules.onCall === undefined ? run() : timed(name, run, rules.onCall);
+}
+
+/** Ends the first slice of a call; throws OverBudget if it has read too many rows. */
+function counted<T>(rows: RowMeter, result: MaybePromise<T>): MaybePromise<T> {
+  return whenFailed(
+    () => {
+      rows.pause();
+      return result;
+    },
+    (error) => {
+      // Nobody waits for it any more.
+      if (result instanceof Promise) result.catch(() => {});
+      throw error;
+    },
+  );
 }
 
 function timed(

@@ -8,6 +8,7 @@ import {
 import { isExpensive } from "../costs.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Limits } from "./limits.ts";
+import { RowMeter } from "./row-meter.ts";
 
 /** Milliseconds per turn of the event loop in which requests of strangers are started. */
 const TURN_MS = 10;
@@ -55,15 +56,18 @@ type Waiting = {
 export class Caller {
   readonly remoteAddress: string;
   readonly share: CallerShare;
+  readonly rows: RowMeter;
   #use: Use;
   #request: ByteReservation;
   #controller: AbortController | undefined;
+  #leaving: AbortController | undefined;
   #isGone = false;
   #hasLeft = false;
 
   constructor(share: CallerShare, remoteAddress: string, use: Use) {
     this.remoteAddress = remoteAddress;
     this.share = share;
+    this.rows = new RowMeter(share.rowsRead);
     this.#use = use;
     this.#request = use.requestBytes.reserve(0)!;
   }
@@ -96,6 +100,13 @@ export class Caller {
     return this.#controller.signal;
   }
 
+  /** Aborted only when the connection is closed: a caller that has closed just its side may still wait for a response. */
+  get leftSignal(): AbortSignal {
+    this.#leaving ??= new AbortController();
+    if (this.#hasLeft) this.#leaving.abort();
+    return this.#leaving.signal;
+  }
+
   /** Whether the signal is aborted. */
   get isGone(): boolean {
     return this.#isGone;
@@ -111,6 +122,7 @@ export class Caller {
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    this.#leaving?.abort();
     this.request.release();
     this.abandon();
     this.share.close(this);
@@ -122,6 +134,8 @@ export class Caller {
  */
 export class CallerShare {
   readonly limits: Limits;
+  /** Number of database rows that were read for all callers. */
+  readonly rowsRead: () => number;
   readonly #isForStrangers: boolean;
   readonly #requestBytes: ByteBudget;
   readonly #responseBytes: ByteBudget;
@@ -134,8 +148,13 @@ export class CallerShare {
   /** The slice of this turn of the event loop, starting with its first request. */
   #turn: TimeSlice | undefined;
 
-  constructor(limits: Limits, options: { readonly isForStrangers: boolean }) {
+  /** Without `rowsRead`, no rows are counted. */
+  constructor(
+    limits: Limits,
+    options: { readonly isForStrangers: boolean; readonly rowsRead?: (() => number) | undefined },
+  ) {
     this.limits = limits;
+    this.rowsRead = options.rowsRead ?? (() => 0);
     this.#isForStrangers = options.isForStrangers;
     this.#responseBytes = new ByteBudget(limits.heldBytes);
     // At most half, so that requests that wait for memory never block one another.

@@ -17,7 +17,7 @@ export type NamedRequest = {
   readonly idempotencyKey: string | undefined;
   /** Whether another process has passed it on: then it is handled here or rejected. */
   readonly isPassedOn: boolean;
-  /** Aborted when its caller leaves. */
+  /** Aborted when its caller's connection is closed, not when only the caller's side of it is. */
   readonly signal: AbortSignal;
   /** Reserves memory for a response of this size. Throws an error that ends the request. */
   readonly admit: (bytes: number) => MaybePromise<void>;

@@ -11,22 +11,37 @@ import type { RequestHead } from "./http/request-head.ts";
  */
 const UNASKED = /^(?:$|text\/plain\b|application\/x-www-form-urlencoded\b|multipart\/form-data\b)/i;
 
+/** Names that browsers never ask a DNS server about. Source: RFC 6761 6.3, RFC 7686 2. */
+const OWN_NAME = /(?:^|\.)(?:localhost|onion)\.?$/i;
+
 /**
- * Names whose address an attacker cannot choose, unlike those of the public DNS: names of one label, as in containers,
- * or below a domain that is reserved. Source: RFC 6761, RFC 6762, RFC 7686, RFC 8375; ICANN on `internal`.
+ * Names that the public DNS does not know: of one label, as in containers, or below a domain that is reserved. The DNS
+ * of the network that a machine is in may still give them any address. Source: RFC 6761, RFC 6762, RFC 8375; ICANN on
+ * `internal`.
  */
-const PRIVATE_NAME =
-  /^[^.]+\.?$|(?:^|\.)(?:localhost|local|lan|home\.arpa|internal|test|example|onion|i2p)\.?$/i;
+const PRIVATE_NAME = /^[^.]+\.?$|\.(?:local|lan|home\.arpa|internal|test|example|i2p)\.?$/i;
 
 /** The host of an origin, as browsers write it; undefined if it has none. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/** Whether the name's owner can change its address to that of this machine. */
-function isRebindable(host: string): boolean {
+/** Whether a page may have a name with the address of this machine, by a DNS server that its author controls. */
+function isRebindable(host: string, head: RequestHead): boolean {
   const name = host.replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
-  return name !== "" && isIP(name) === 0 && !PRIVATE_NAME.test(name);
+  if (name === "" || isIP(name) !== 0 || OWN_NAME.test(name)) return false;
+  return !PRIVATE_NAME.test(name) || isOfBrowser(head);
+}
+
+/**
+ * Whether a browser sent this, whatever the page has it send: pages can change `Accept-Language`, but not leave it out,
+ * and cannot set `Sec-Fetch-Mode`, which browsers only send together with `Sec-Fetch-Site`. Source: Fetch standard,
+ * "HTTP-network-or-cache fetch", "forbidden request-header"; Fetch Metadata, section 2.
+ */
+function isOfBrowser({ acceptLanguage, fetchMode, fetchSite, origin }: RequestHead): boolean {
+  if (origin !== undefined || fetchSite !== undefined) return true;
+  // The fetch of Node.js sends both, too.
+  return acceptLanguage !== undefined && fetchMode === undefined;
 }
 
 /** Which pages may use a port from a browser. */
@@ -56,7 +71,7 @@ export function pageFaultOf(head: RequestHead, rules: PageRules): PageFault | un
   const { origin, host, method } = head;
   const { origins } = rules;
   if (origins.has("*") || (origin !== undefined && origins.has(origin))) return undefined;
-  if (host !== undefined && isStolenName(host, rules)) return "host";
+  if (host !== undefined && isStolenName(host, head, rules)) return "host";
   // Browsers send preflight requests as OPTIONS.
   if (method === "OPTIONS") return undefined;
   if (isSentForOtherSite(head) && !(rules.isFile && isSentForOwnPage(head))) return "page";
@@ -72,8 +87,12 @@ function isSentForOwnPage({ origin, host, fetchSite }: RequestHead): boolean {
   return origin !== undefined && host !== undefined && hostOf(origin) === host.toLowerCase();
 }
 
-function isStolenName(host: string, { origins, hasLogin, restricted }: PageRules): boolean {
-  if (hasLogin || restricted || !isRebindable(host)) return false;
+function isStolenName(
+  host: string,
+  head: RequestHead,
+  { origins, hasLogin, restricted }: PageRules,
+): boolean {
+  if (hasLogin || restricted || !isRebindable(host, head)) return false;
   const asked = host.toLowerCase();
   for (const origin of origins) if (hostOf(origin) === asked) return false;
   return true;

@@ -22,7 +22,8 @@ import {
 import { hasHeaderFor, headerOfBatch, withHeader } from "./idempotency-key.ts";
 import { batchCost, type Limits } from "./limits.ts";
 import { writeLongLists } from "./long-answer.ts";
-import { CallerLeft, OverBudget } from "./request-budget.ts";
+import { OverBudget } from "./over-budget.ts";
+import { CallerLeft } from "./request-budget.ts";
 
 /** The calls of JSON-RPC on one kind of port. */
 export type JsonRpcCalls<Context> = {

@@ -56,8 +56,8 @@ export const defaultLimits: Limits = {
   answerBytes: 512 * MiB,
   headerBytes: 16 * KiB,
   connections: 1000,
-  connectionsPerPublicAddress: Number.POSITIVE_INFINITY,
-  connectionsPerPrivateAddress: Number.POSITIVE_INFINITY,
+  connectionsPerPublicAddress: 100,
+  connectionsPerPrivateAddress: 500,
   requests: 1000,
   requestsPerAddress: Number.POSITIVE_INFINITY,
   expensiveCalls: 64,
@@ -77,6 +77,15 @@ export const defaultLimits: Limits = {
 };
 
 /**
+ * The limits of a service. Whatever one address does, others can still connect; a private one may have half of all
+ * connections, since many callers may be behind the address of a proxy.
+ */
+export function limitsOf(options: Partial<Limits> = {}): Limits {
+  const { connections } = { ...defaultLimits, ...options };
+  return { ...defaultLimits, connectionsPerPrivateAddress: Math.ceil(connections / 2), ...options };
+}
+
+/**
  * The fraction of a service's memory that strangers may use, if it has a port for them; never more than the values
  * below.
  */
@@ -86,7 +95,6 @@ const STRANGERS_SHARE = 1 / 4;
 const strangers = {
   requestMemoryBytes: 2 * MiB,
   answerBytes: 32 * MiB,
-  connectionsPerPublicAddress: 100,
   requestsPerAddress: 200,
   expensiveCalls: 2,
   batch: 20,

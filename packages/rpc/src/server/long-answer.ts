@@ -1,4 +1,4 @@
-import { type MaybePromise, runSliced, whenReady } from "@anulo/limits";
+import { type MaybePromise, runSliced, type SliceOptions, whenReady } from "@anulo/limits";
 import { type PortableArray, PortableObjects, type PortableScalar } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import type { ListSchema, RecordSchema } from "../schema/composites.ts";
@@ -58,8 +58,12 @@ function writeListsOf(schema: AnySchema, result: object, writing: Writing): Mayb
   const release = () => {
     for (const list of drawn) if (list instanceof Drawn) list.from?.release();
   };
-  const options = request === undefined ? { beforeYield } : { beforeYield, signal: request.caller.signal };
-  const lists = runSliced(writeLists(schema as RecordSchema<Fields>, { result, names }, writing), options);
+  const write = (options: SliceOptions) =>
+    runSliced(writeLists(schema as RecordSchema<Fields>, { result, names }, writing), options);
+  const lists =
+    request === undefined
+      ? write({ beforeYield })
+      : request.caller.rows.during(write, { beforeYield, signal: request.caller.signal });
   // If everything was written in this turn, nothing has been held.
   return lists instanceof Promise ? lists.finally(release) : lists;
 }

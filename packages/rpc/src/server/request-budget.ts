@@ -1,21 +1,7 @@
 import { type CostLimits, type MaybePromise, whenReady } from "@anulo/limits";
 import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Admission, Caller, ResponseHold } from "./caller-share.ts";
-
-/** Thrown if a call exceeds its declared cost, or the free resources of its port. */
-export class OverBudget extends Error {
-  override name = "OverBudget";
-  /**
-   * `request`: the request is too large; `response`: the response would be too long; `port`: other requests use the
-   * port's resources.
-   */
-  readonly of: "request" | "response" | "port";
-
-  constructor(of: OverBudget["of"], message: string) {
-    super(message);
-    this.of = of;
-  }
-}
+import { OverBudget } from "./over-budget.ts";
 
 /** Thrown if the caller has left before the response was built. */
 export class CallerLeft extends Error {

@@ -110,8 +110,8 @@ export function challengeAnswer(
 const forbidden: Readonly<Record<PageFault, string>> = {
   page: "Forbidden: the origin of this page is not among the allowed ones\n",
   host:
-    "Forbidden: this service does not know the name in the header Host. Use its IP address, set a login, " +
-    "or allow the name by --rpc-access-control-origins http://NAME:PORT\n",
+    "Forbidden: any web page could have the name in the header Host. Use the IP address of this service, set a " +
+    "login, or allow the name by --rpc-access-control-origins http://NAME:PORT\n",
 };
 
 /** The response to a request that a browser may have sent for a web page without permission. */

@@ -5,13 +5,14 @@ import { createDigestAuth, type Login } from "../digest-auth.ts";
 import { silent } from "../log/logger.ts";
 import type { ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
+import type { ServiceReference } from "../reference/service-reference.ts";
 import type { ImplementedResource } from "../resource.ts";
 import type { TokenAuth } from "./bearer.ts";
 import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
-import { connectionsOf, defaultLimits, divideLimits, type Limits } from "./limits.ts";
+import { connectionsOf, divideLimits, type Limits, limitsOf } from "./limits.ts";
 import { createRequestIds } from "./request-id.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
@@ -45,8 +46,12 @@ export type RpcServerOptions<Context> = Rules<Context> & {
    */
   readonly tokens?: TokenAuth;
   readonly limits?: Partial<Limits>;
-  /** Contained in the response to `rpc.discover`. */
+  /** Returns how many database rows have been read for all callers; if left out, no rows are counted. */
+  readonly rowsRead?: () => number;
+  /** Contained in the response to `rpc.discover` and in `/openrpc.json`. */
   readonly info?: ServiceInfo;
+  /** What these say besides, loaded when one is first requested; only the declarations if left out. */
+  readonly reference?: () => Promise<ServiceReference>;
   /** Whether connections from this IP address are closed without a response. */
   readonly isShutOut?: (remoteAddress: string) => boolean;
   /** If left out, connections are not encrypted. */
@@ -128,12 +133,15 @@ function urlOf({ address, family, port }: AddressInfo, scheme: "http" | "https")
 }
 
 function createService<Context>(options: RpcServerOptions<Context>): Service {
-  const { calls, resources = [], login, prefix, info = { title: "Anulo", version: "" } } = options;
-  const whole = { ...defaultLimits, ...options.limits };
+  const { calls, resources = [], login, prefix, rowsRead, info = { title: "Anulo", version: "" } } = options;
+  const whole = limitsOf(options.limits);
   const hasStrangers = options.listen.some(({ restricted }) => restricted);
   const limits = hasStrangers ? divideLimits(whole) : { owner: whole, strangers: whole };
   return {
-    answerer: createAnswerer({ calls, resources }, { rules: options, info, limits, prefix }),
+    answerer: createAnswerer(
+      { calls, resources },
+      { rules: options, info, limits, prefix, reference: options.reference },
+    ),
     auth: login === undefined ? undefined : createDigestAuth(login),
     tokens: options.tokens,
     prefix,
@@ -144,8 +152,8 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
     origins: new Set(options.origins),
     pages: options.pages ?? new Map(),
     elsewhere: options.elsewhere,
-    owner: new CallerShare(limits.owner, { isForStrangers: false }),
-    strangers: new CallerShare(limits.strangers, { isForStrangers: true }),
+    owner: new CallerShare(limits.owner, { isForStrangers: false, rowsRead }),
+    strangers: new CallerShare(limits.strangers, { isForStrangers: true, rowsRead }),
   };
 }
 
@@ -158,6 +166,7 @@ function startPort(listener: Listener, service: Service, tls: TlsOptions | undef
     service: createHttpService(service, { restricted, isForPeers }),
     admit: (remoteAddress) => !service.isShutOut(remoteAddress),
     ...(tls !== undefined && !isForPeers && { opener: createTlsOpener(tls, limits.slowMs) }),
+    isForFew: isForPeers,
     maxConnections: limits.connections,
     maxConnectionsOf: (remoteAddress) => connectionsOf(limits, remoteAddress),
     onError: (error) => service.log.error("rpc listener failed", { error }),

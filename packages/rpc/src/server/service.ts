@@ -5,9 +5,10 @@ import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
-import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
+import { createDocument, discover, openRpcResource, type ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
-import { type CheckedPass, isBodyOf } from "../peers/pass.ts";
+import { ALIVE_PATH, type CheckedPass, isBodyOf } from "../peers/pass.ts";
+import type { ServiceReference } from "../reference/service-reference.ts";
 import type { ImplementedResource } from "../resource.ts";
 import { type Answer, failed, misdirected, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
 import {
@@ -30,9 +31,10 @@ import type { RequestHead } from "./http/request-head.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
 import { askedOf } from "./named-path.ts";
+import { OverBudget } from "./over-budget.ts";
 import { answerPage, findPage } from "./page-path.ts";
 import { answerPlainPath } from "./plain-path.ts";
-import { CallerLeft, OverBudget, RequestBudget } from "./request-budget.ts";
+import { CallerLeft, RequestBudget } from "./request-budget.ts";
 import { answerResource, findResource, indexResources, refusalAnswer } from "./resource-path.ts";
 import {
   challengeAnswer,
@@ -73,6 +75,8 @@ type AnswererOptions<Context> = {
   readonly info: ServiceInfo;
   /** Prefix of named paths; if left out, there are none. */
   readonly prefix?: string | undefined;
+  /** Loads what the OpenRPC document says beside the declarations. */
+  readonly reference?: (() => Promise<ServiceReference>) | undefined;
   /** Limits of the owner's ports, and of those for strangers. */
   readonly limits: { readonly owner: Limits; readonly strangers: Limits };
 };
@@ -80,16 +84,18 @@ type AnswererOptions<Context> = {
 /** Creates an object that finds the call or resource of a request and handles the request. */
 export function createAnswerer<Context>(
   { calls, resources }: Declared<Context>,
-  { rules, info, limits, prefix }: AnswererOptions<Context>,
+  { rules, info, limits, prefix, reference }: AnswererOptions<Context>,
 ): Answerer {
-  const document = openRpcDocument(calls, info, {
+  const document = createDocument(calls, info, {
     prefix,
     resources: resources.map(({ resource }) => resource),
+    loadReference: reference,
   });
-  const all: Implemented<Context>[] = [...calls, { call: discover, handler: () => document }];
+  const all: Implemented<Context>[] = [...calls, { call: discover, handler: document }];
   const byName = indexCalls(all, ({ transport }) => transport === "jsonRpc");
   const paths = indexCalls(calls, ({ transport }) => transport !== "jsonRpc");
-  const atPath = indexResources(resources);
+  const byGet = { resource: openRpcResource, handler: async () => jsonText(await document()) };
+  const atPath = indexResources<Context>([...resources, byGet]);
   for (const path of atPath.keys()) if (paths.has(path)) throw new Error(`declared twice: ${path}`);
   const owners = { byName, memoryBytes: memoryOf(byName, false), limits: limits.owner };
   const strangers = { byName, memoryBytes: memoryOf(byName, true), limits: limits.strangers };
@@ -119,6 +125,8 @@ export function createAnswerer<Context>(
     },
   };
 }
+
+const jsonText = ({ text }: { readonly text: string }) => ({ text, type: "application/json" as const });
 
 /** Memory that a request may use before its call is known. */
 function memoryOf(calls: ReadonlyMap<string, Implemented<never>>, restricted: boolean): number {
@@ -208,6 +216,7 @@ export function createHttpService(
       const isContract = dialect === "contract";
       const pass = passes.get(head);
       if (pass !== undefined && body !== "too large" && !isBodyOf(pass, body)) return undefined;
+      if (pass !== undefined && head.target === ALIVE_PATH) return httpAnswer(head, alive, origins);
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not support chunks: such a request has no body to it.
       const known = head.length !== undefined || isContract ? body : noBody;
@@ -284,6 +293,9 @@ function pathRefusal(
   return wrongWallet();
 }
 
+/** Says that this process lives: no memory and no turn is waited for, since others give it up if it says nothing. */
+const alive: Answer = { status: 200, type: "text/plain", body: "alive\n" };
+
 /** The cost of a response from another process: it is passed on whole. */
 const passedOnCost = { ...costs.small, requestBytes: Number.POSITIVE_INFINITY };
 
@@ -304,7 +316,7 @@ function namedRequest(
     idempotencyKey,
     isPassedOn,
     get signal() {
-      return caller.signal;
+      return caller.leftSignal;
     },
     admit: (bytes) => budget.admit({ ...passedOnCost, responseBytes: bytes }),
   };
@@ -374,6 +386,7 @@ function answerToError(
 ): HttpAnswer | undefined {
   if (error instanceof OverBudget) {
     if (error.of === "response") log.warn("rpc answer too long", { path: head.target, request: id });
+    if (error.of === "rows") log.warn("rpc call reads too many rows", { path: head.target, request: id });
     return httpAnswer(head, unaffordable[error.of], origins);
   }
   if (!(error instanceof CallerLeft)) log.error("rpc request failed", { request: id, error });
@@ -387,5 +400,6 @@ const tooManyStreams = refusalAnswer(
 const unaffordable: Readonly<Record<OverBudget["of"], Answer>> = {
   request: tooLarge,
   response: failed,
+  rows: failed,
   port: overloaded,
 };

@@ -13,7 +13,11 @@ import { tokens } from "./tokens.ts";
 import { transfers } from "./transfers.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** Every call of the wallet service, by subject; handlers are written group by group. */
+/**
+ * Every call of the wallet service, by subject. To add one, declare it in the group it belongs to, with `walletMethod`:
+ * the handlers of that group (`packages/wallet/src/rpc/`) do not compile until they have it, and its types, its checks,
+ * the client and the documents follow from the declaration (`npm run build`).
+ */
 export const wallet = {
   accounts,
   transfers,

@@ -38,8 +38,12 @@ export interface WalletLeases {
   expel(): Promise<number>;
   /** Takes a lease that is free, and answers whose it is now. */
   take(process: string, name: string): Promise<string>;
-  /** Takes up to `most` leases that are free and answers their names. */
-  adopt(process: string, most: number): Promise<string[]>;
+  /** Throws `Expelled` unless the process has the lease now. */
+  confirm(process: string, name: string): Promise<void>;
+  /** Takes up to `most` leases that are free, but none of `others`, and answers their names. */
+  adopt(process: string, most: number, others?: readonly string[]): Promise<string[]>;
+  /** The names of all leases that a process has. */
+  heldBy(process: string): Promise<string[]>;
   /** Frees a lease, for any member to go on with the wallet. */
   handOver(process: string, name: string): Promise<void>;
   /** Ends a lease: the wallet is open nowhere. */
@@ -173,12 +177,21 @@ export async function openWalletLeases(
         if (owner !== undefined) return owner;
       }
     },
-    async adopt(process, most) {
+    async confirm(process, name) {
+      const text = "SELECT 1 FROM anulo.leases WHERE fleet = $1 AND name = $2 AND process = $3";
+      if ((await run(database, text, [fleet, name, bytesOf(process)])).length === 0)
+        throw new Expelled("another process has the lease of the wallet");
+    },
+    async adopt(process, most, others = []) {
       const text = `UPDATE anulo.leases SET process = $2 WHERE fleet = $1 AND process IS NULL AND name IN (
-        SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL LIMIT $3 FOR UPDATE SKIP LOCKED)
-        RETURNING name`;
-      const rows = await run<[string]>(database, text, [fleet, bytesOf(process), most]);
+        SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND name <> ALL($4)
+        LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING name`;
+      const rows = await run<[string]>(database, text, [fleet, bytesOf(process), most, others]);
       return rows.map(([name]) => name);
+    },
+    async heldBy(process) {
+      const text = "SELECT name FROM anulo.leases WHERE fleet = $1 AND process = $2";
+      return (await run<[string]>(database, text, [fleet, bytesOf(process)])).map(([name]) => name);
     },
     async handOver(process, name) {
       const text =

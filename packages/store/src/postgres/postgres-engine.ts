@@ -6,6 +6,7 @@ import { pageOf } from "../page.ts";
 import { commitGroup } from "./commit.ts";
 import { ask, openDatabase } from "./database.ts";
 import { prepareSchema } from "./schema.ts";
+import { openSnapshot } from "./snapshot.ts";
 
 export interface PostgresOptions {
   /** Milliseconds for which the outcome of a commit is looked up if its answer was lost; a minute by default. */
@@ -100,6 +101,11 @@ export async function openPostgresEngine(
       const bounds = [from, to].filter((bound) => bound !== undefined);
       const values = [wallet, table, Math.min(limit, MAX_PAGE_ROWS), ...bounds];
       return pageOf((await ask<RowColumns>(database, pageStatement(range), values)).map(rowIn), limit);
+    },
+    async snapshot(wallet) {
+      checkWallet(wallet);
+      changes.checkOpen();
+      return await openSnapshot(database, wallet);
     },
     async close() {
       await changes.close();

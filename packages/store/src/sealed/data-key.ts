@@ -13,7 +13,9 @@ import { OWN_TABLE } from "./tables.ts";
 
 /** Length of a data key and of the keys that wrap it. */
 const KEY_BYTES = 32;
-const ROW = { table: OWN_TABLE, key: Buffer.from("data key") };
+export const dataKeyRow: RowKey = { table: OWN_TABLE, key: Buffer.from("data key") };
+/** The row of a wallet that was removed: its next opening begins anew. */
+export const removedRow: RowKey = { table: OWN_TABLE, key: Buffer.from("removed") };
 /** While the wrapping key changes: the row of the data key, wrapped by the next wrapping key. */
 export const nextDataKeyRow: RowKey = { table: OWN_TABLE, key: Buffer.from("next data key") };
 
@@ -32,7 +34,7 @@ export function wrapDataKey(
   dataKey: Uint8Array,
   { key, wallet, isNext = false }: { key: Uint8Array; wallet: WalletId; isNext?: boolean },
 ): NewRow {
-  return { ...(isNext ? nextDataKeyRow : ROW), value: seal(wrapping(key, wallet), dataKey) };
+  return { ...(isNext ? nextDataKeyRow : dataKeyRow), value: seal(wrapping(key, wallet), dataKey) };
 }
 
 export interface WrappedKey {
@@ -57,9 +59,12 @@ export async function readDataKey(
   { engine, wallet, wrappingKey, formerKeys = [] }: WrappedKey,
   { sequence }: Mark,
 ): Promise<UnwrappedKey | undefined> {
-  const wrapped = await engine.read(wallet, ROW);
-  if (wrapped === undefined && sequence === 0) return undefined;
-  if (wrapped === undefined) throw new DamagedStore("the wallet's data key is gone");
+  const wrapped = await engine.read(wallet, dataKeyRow);
+  if (wrapped === undefined) {
+    const isNew = sequence === 0 || (await engine.read(wallet, removedRow)) !== undefined;
+    if (isNew) return undefined;
+    throw new DamagedStore("the wallet's data key is gone, or it was put back from a copy in part");
+  }
   const next = await engine.read(wallet, nextDataKeyRow);
   for (const key of [wrappingKey, ...formerKeys]) {
     for (const value of [wrapped, next]) {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { checkWallet } from "../check-change.ts";
 import type { Engine, Mark, WalletId } from "../engine.ts";
 import { rangeOf } from "../range.ts";
-import { createDataKey, nextDataKeyRow, readDataKey, wrapDataKey } from "./data-key.ts";
+import { restoredMark, restoredRow } from "./copies.ts";
+import { createDataKey, nextDataKeyRow, readDataKey, removedRow, wrapDataKey } from "./data-key.ts";
 import { KeySlots, type SlotReference } from "./key-slots.ts";
 import { slotOf } from "./rows.ts";
 import { checkTables, type Table } from "./tables.ts";
@@ -54,12 +55,16 @@ export async function openWalletStore(options: WalletStoreOptions): Promise<Open
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const witness = new Witness(pathOf(options, "witness"));
   const witnessed = witness.read();
-  const found = (await engine.markOf(wallet)) ?? NEVER;
-  const isNew = found.epoch === 0;
-  if (!isNew) (await readDataKey(options, found))?.dataKey.fill(0);
+  const present = (await engine.markOf(wallet)) ?? NEVER;
+  const isRemoved = (await engine.read(wallet, removedRow)) !== undefined;
+  const isKnown = present.epoch !== 0 && !isRemoved;
+  if (isKnown) (await readDataKey(options, present))?.dataKey.fill(0);
+  // A wallet that was put back from a copy is as old as the copy, though it has later changes: those that put it back.
+  const found = (isKnown && (await restoredMark(engine, wallet))) || present;
   const take = () => takeOwnership(options, { witness, above: witnessed?.epoch ?? 0 });
-  if (witnessed === undefined) return { kind: isNew ? "new" : "unwitnessed", store: await take() };
-  if (isBehind(found, witnessed)) return { kind: "rolledBack", found, witnessed, accept: take };
+  if (witnessed === undefined) return { kind: isKnown ? "unwitnessed" : "new", store: await take() };
+  // A store without the wallet is an older one, too.
+  if (!isRemoved && isBehind(found, witnessed)) return { kind: "rolledBack", found, witnessed, accept: take };
   return { kind: "continued", store: await take() };
 }
 
@@ -78,10 +83,13 @@ async function takeOwnership(
   let mark = await engine.fence(wallet, above);
   const found = await readDataKey(options, mark);
   const dataKey = found?.dataKey ?? createDataKey();
-  if (found?.isSettled !== true) {
+  const isMarked =
+    (await engine.read(wallet, restoredRow)) !== undefined ||
+    (await engine.read(wallet, removedRow)) !== undefined;
+  if (found?.isSettled !== true || isMarked) {
     const change = {
       puts: [wrapDataKey(dataKey, { key: wrappingKey, wallet })],
-      deletes: [nextDataKeyRow],
+      deletes: [nextDataKeyRow, restoredRow, removedRow],
     };
     mark = { ...mark, sequence: await engine.apply(wallet, { epoch: mark.epoch, ...change }) };
   }

@@ -85,6 +85,11 @@ function writeReference(head: Buffer, { index, id }: SlotReference): void {
   head.set(id, EPOCH_BYTES + 4);
 }
 
+/** The epoch of the writer of an engine's value that was opened. */
+export function epochOf(value: Uint8Array): number {
+  return Buffer.from(value.buffer, value.byteOffset, EPOCH_BYTES).readUIntBE(0, EPOCH_BYTES);
+}
+
 /** The slot that an engine's value of a secret table refers to. Throws `DamagedStore`. */
 export function slotOf(value: Uint8Array): SlotReference {
   if (value.length < EPOCH_BYTES + SLOT_BYTES) throw new DamagedStore("a secret row without a slot");

@@ -4,7 +4,7 @@ import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "../error
 import { rangeOf } from "../range.ts";
 import { nextDataKeyRow, wrapDataKey } from "./data-key.ts";
 import type { KeySlot, KeySlots, SlotReference } from "./key-slots.ts";
-import { RowSealer, slotOf } from "./rows.ts";
+import { epochOf, RowSealer, slotOf } from "./rows.ts";
 import { keyedHash } from "./seal.ts";
 import { RowKeys, type Table } from "./tables.ts";
 import type { Witness } from "./witness.ts";
@@ -88,6 +88,30 @@ export class WalletStore {
     if (row !== undefined && Buffer.compare(row.key, key) !== 0)
       throw new DamagedStore("a row has another's key");
     return row?.value;
+  }
+
+  /** Whether `readNow` can read. */
+  get readsNow(): boolean {
+    return this.#parts.engine.readNow !== undefined;
+  }
+
+  /**
+   * The value of a row of a table that is not secret, at once. Throws `DamagedStore`, and `Fenced` if another owner has
+   * written the row.
+   */
+  readNow(table: Table, key: Uint8Array): Uint8Array | undefined {
+    const { engine, wallet } = this.#parts;
+    if (table.isSecret === true || engine.readNow === undefined)
+      throw new TypeError(`rows of table ${table.number} can't be read at once`);
+    this.#checkOpen();
+    const hidden = this.#keys.hide(table, key);
+    const value = engine.readNow(wallet, { table: table.number, key: hidden });
+    if (value === undefined) return undefined;
+    const row = this.#sealer.unseal(table, { key: hidden, value });
+    if (Buffer.compare(row.key, key) !== 0) throw new DamagedStore("a row has another's key");
+    const epoch = epochOf(value);
+    if (epoch > this.#mark.epoch) throw new Fenced(this.#mark.epoch, epoch);
+    return row.value;
   }
 
   /**

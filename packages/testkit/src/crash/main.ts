@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { runDiskCuts } from "./disk/rounds.ts";
+import { runEventRounds } from "./events/rounds.ts";
 import { runFleetRounds } from "./fleet/rounds.ts";
 import { runPayerRounds } from "./payer/rounds.ts";
 import { type RoundReport, runCrashRounds } from "./rounds.ts";
@@ -9,10 +10,14 @@ const usage = `npm run crash [-- [--rounds N] [--seed TEXT]]
   kills the node at N random moments (200); each time it must open again by itself and have lost nothing
 npm run crash -- wallet [--rounds N] [--only TEXT]
   kills the wallet service at every named point, or those whose name has TEXT in it, N times each (20)
-npm run crash -- payer [--rounds N] [--seed TEXT]
-  N payments (1000) of a payer who repeats until answered, while service, node and the lines between them break
+npm run crash -- payer [--rounds N] [--payers N] [--seed TEXT]
+  N payments (1000) of a payer who repeats until answered, while service, node and the lines between them break; with
+  several payers (1) each has a chain, a node and a service of its own, and they share the payments
 npm run crash -- disk [--service node|wallet] [--cuts N] [--seed TEXT]
   stops both services, or one, at N moments each (2000) on a disk that forgets what was not synced, and opens the rest
+npm run crash -- events [--rounds N] [--payments N] [--store] [--seed TEXT]
+  kills a wallet service with an event log in each of N rounds (100), in which 100,000 payments come in and some are
+  undone: three kinds of consumers see every event once and in order. With --store its ledgers are in LMDB
 npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--seed TEXT]
   kills one of 3 processes of a fleet in each of N rounds (220), in every eleventh stops it for a minute instead, while
   some of its 30 wallets pay: each payment is made once, nothing of a former owner is kept
@@ -22,6 +27,8 @@ const DEFAULT_ROUNDS = 200;
 const DEFAULT_ROUNDS_OF_POINT = 20;
 const DEFAULT_CUTS = 2000;
 const DEFAULT_PAYMENTS = 1000;
+const DEFAULT_EVENT_ROUNDS = 100;
+const DEFAULT_EVENT_PAYMENTS = 100_000;
 const DEFAULT_FLEET_ROUNDS = 220;
 const CUTS_PER_LINE = 100;
 const ROUNDS_PER_LINE = 10;
@@ -56,18 +63,40 @@ async function killWallets(args: readonly string[]): Promise<void> {
 async function disturbPayer(args: readonly string[]): Promise<void> {
   const rounds = roundsOf(args, DEFAULT_PAYMENTS);
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
-  print(`crash: ${rounds} payments, seed ${seed}`);
+  const payers = roundsOf(args, 1, "--payers");
+  print(`crash: ${rounds} payments of ${payers} payers, seed ${seed}`);
   const begin = performance.now();
   const seconds = () => Math.round((performance.now() - begin) / 1000);
-  const onRound = (round: number) => {
-    if (round % ROUNDS_PER_LINE === 0)
-      print(`crash: ${round} of ${rounds} payments made once, ${seconds()} s`);
+  const onRound = (done: number) => {
+    if (done % ROUNDS_PER_LINE === 0) print(`crash: ${done} of ${rounds} payments made once, ${seconds()} s`);
   };
-  const { payments, transactions, attempts, mishaps } = await runPayerRounds({ rounds, seed, onRound });
+  const report = await runPayerRounds({ rounds, seed, payers, onRound });
+  const { payments, transactions, attempts, mishaps } = report;
   for (const [name, count] of [...mishaps].sort()) print(`crash: ${name}: ${count} times`);
   print(
     `crash: ${payments} payments in ${transactions} transactions, asked for ${attempts} times, each made once, ` +
       `every id told; ${seconds()} s`,
+  );
+}
+
+async function killEvents(args: readonly string[]): Promise<void> {
+  const rounds = roundsOf(args, DEFAULT_EVENT_ROUNDS);
+  const payments = roundsOf(args, DEFAULT_EVENT_PAYMENTS, "--payments");
+  const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
+  const begin = performance.now();
+  const seconds = () => Math.round((performance.now() - begin) / 1000);
+  print(`crash: ${payments} payments in ${rounds} rounds, seed ${seed}`);
+  const onRound = (round: number, events: number) => {
+    if (round % ROUNDS_PER_LINE === 0)
+      print(`crash: round ${round} of ${rounds}, ${events} events, ${seconds()} s`);
+  };
+  const inStore = args.includes("--store");
+  const report = await runEventRounds({ rounds, payments, seed, inStore, onRound });
+  for (const [type, count] of [...report.counts].sort()) print(`crash: ${type}: ${count}`);
+  print(
+    `crash: ${report.events} events, each seen once and in order by a cursor, a webhook (${report.refused} refused, ` +
+      `${report.repeated} repeated) and a stream; ${rounds} kills, ${report.reorganisations} reorganisations; ` +
+      `${seconds()} s`,
   );
 }
 
@@ -116,6 +145,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
   if (args[0] === "wallet") return await killWallets(args);
   if (args[0] === "payer") return await disturbPayer(args);
+  if (args[0] === "events") return await killEvents(args);
   if (args[0] === "fleet") return await killFleet(args);
   if (args[0] === "disk") return await cutPower(args);
   const rounds = roundsOf(args, DEFAULT_ROUNDS);

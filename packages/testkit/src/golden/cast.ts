@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Program } from "@anulo/devnet";
 import { fromHex, readTransaction } from "@anulo/protocol";
 import { loadGoldenState } from "../fixtures.ts";
 import { fillPoolFromBlocks, loadBlocks, sendTransaction, submitBlock, topHash } from "../load-chain.ts";
-import type { Program } from "../programs/launch.ts";
 import {
   type Maker,
   type RunningDaemon,

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
-import { call, post } from "@anulo/devnet";
+import { call, freePorts, post } from "@anulo/devnet";
 import type { RecordedChain } from "../fixtures.ts";
-import { freePorts } from "../programs/free-port.ts";
 import { type Maker, type RunningDaemon, startDaemon } from "../programs/servers.ts";
 import type { ChainFolders } from "./chain-folders.ts";
 import { Link } from "./link.ts";

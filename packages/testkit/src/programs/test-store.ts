@@ -7,10 +7,13 @@ const CHOICE = "ANULO_TEST_STORE";
 /** As the program names it. */
 const FOLDER = ".anulo-store";
 
+/** Whether services under test keep ledgers in a store rather than in journals. */
+export const hasTestStore = (): boolean => (process.env[CHOICE] ?? "") !== "";
+
 /** Where a service under test keeps the ledgers of the wallets in a folder; in journals unless the environment says otherwise. */
 export function testStore(walletFolder: string): Pick<WalletServiceOptions, "store"> {
   const choice = process.env[CHOICE];
-  if (choice === undefined || choice === "") return {};
+  if (choice === undefined || !hasTestStore()) return {};
   const location = choice === "lmdb" ? join(walletFolder, FOLDER, "wallets.mdb") : choice;
   return { store: { location, folder: join(walletFolder, FOLDER) } };
 }

@@ -1,31 +1,18 @@
-import { openStore } from "@anulo/storage";
-import { type BlockShape, fakeBlock } from "./fake-blocks.ts";
-
-/** Blocks of one write transaction, as many as a sync that is far behind writes at once. */
-const BLOCKS_PER_WRITE = 1000;
+import { statSync } from "node:fs";
+import { bulkLoad } from "@anulo/storage";
+import { type BlockShape, createFakeChain } from "./fake-blocks.ts";
 
 export interface BuildOptions extends BlockShape {
-  /** The database file to write. */
+  /** The database file to create. */
   readonly path: string;
   readonly blocks: number;
-  onProgress(height: number): void;
+  onProgress(written: { readonly blocks: number; readonly sortedRows: number }): void;
 }
 
-/** Writes a made-up chain through the storage package, on top of what the file has already; bytes of the file. */
+/** Writes a made-up chain through the storage package; returns the bytes of the file. */
 export async function buildDatabase(options: BuildOptions): Promise<number> {
-  const store = await openStore({ path: options.path, network: "regtest" });
-  try {
-    for (let start = store.read.height(); start < options.blocks; start += BLOCKS_PER_WRITE) {
-      const end = Math.min(options.blocks, start + BLOCKS_PER_WRITE);
-      store.write((writer) => {
-        for (let height = start; height < end; height++) writer.appendBlock(fakeBlock(height, options));
-      });
-      options.onProgress(end);
-      // The disk catches up here: pages are used again once they are flushed.
-      await store.flush();
-    }
-    return store.fileSize();
-  } finally {
-    await store.close();
-  }
+  const { path, blocks, onProgress } = options;
+  const chain = createFakeChain(options, blocks);
+  await bulkLoad({ path, network: "regtest", blocks: chain.blocks(), sorted: chain.sorted, onProgress });
+  return statSync(path).size;
 }

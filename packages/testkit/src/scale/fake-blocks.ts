@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   type Block,
   type Transaction,
@@ -6,7 +5,8 @@ import {
   writePrunedTransaction,
   writeTransaction,
 } from "@anulo/protocol";
-import type { NewBlock, NewTransaction } from "@anulo/storage";
+import type { NewBlock, NewTransaction, SortedRows } from "@anulo/storage";
+import { fillRandom, MadeUpKeys } from "./made-up-keys.ts";
 
 /** Of which shape the blocks are. */
 export interface BlockShape {
@@ -25,17 +25,21 @@ const ROUNDS = 7;
 /** What a payment of this shape weighs on mainnet, in bytes. */
 const PAYMENT_WEIGHT = 2200;
 const MINER_WEIGHT = 100;
-const zeros = new Uint8Array(32);
+const HASH_BYTES = 32;
+const zeros = new Uint8Array(HASH_BYTES);
 
-/** Bytes that look random and depend on the label alone. */
-function randomOf(label: string, length: number): Buffer {
-  return createHash("shake256", { outputLength: length }).update(label).digest();
+/** What keys and ids are made of, so that no two kinds are alike. */
+const labels = { template: 1, blocks: 2, transactions: 3, keyImages: 4, payments: 5, miners: 6 };
+
+/** Random bytes that follow from a kind and a number. */
+function randomOf(label: number, index: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  fillRandom(bytes, label, index);
+  return bytes;
 }
 
-function* pieces(bytes: Buffer): Generator<Buffer, Buffer> {
-  for (let at = 0; at + 32 <= bytes.length; at += 32) yield bytes.subarray(at, at + 32);
-  throw new RangeError("too few random bytes");
-}
+const pieceOf = (bytes: Uint8Array, index: number): Uint8Array =>
+  new Uint8Array(bytes.buffer, HASH_BYTES * index, HASH_BYTES);
 
 const fakeClsag = { s: Array.from({ length: RING_SIZE }, () => zeros), c1: zeros, D: zeros };
 const halves = Array.from({ length: ROUNDS }, () => zeros);
@@ -66,8 +70,8 @@ interface Template {
 
 /** A payment of two inputs and two outputs, as nearly all are, whose proofs are zeros. */
 function makeTemplate(): Template {
-  const next = pieces(randomOf("template", 8 * 32));
-  const take = () => new Uint8Array(next.next().value);
+  let taken = 0;
+  const take = () => randomOf(labels.template, taken++, HASH_BYTES);
   const ring = take();
   const keyOffsets = Array.from(ring.subarray(0, RING_SIZE), (byte) => BigInt(1 + byte * byte));
   const keyImages = Array.from({ length: INPUTS }, take);
@@ -99,27 +103,38 @@ function makeTemplate(): Template {
   return { pruned, prunable: writeTransaction(transaction).subarray(pruned.length), places };
 }
 
+/** What one payment of a chain does not share with the others. */
+interface PaymentFacts {
+  readonly number: number;
+  readonly hash: Uint8Array;
+  readonly keyImages: readonly Uint8Array[];
+  readonly isWhole: boolean;
+}
+
 /** A payment with keys of its own; the rest of its bytes are the template's. */
-function payment({ pruned, prunable, places }: Template, label: string, isWhole: boolean): NewTransaction {
-  const random = randomOf(label, (places.length + 2) * 32);
-  const piece = (index: number): Uint8Array => random.subarray(32 * index, 32 * index + 32);
+function payment({ pruned, prunable, places }: Template, facts: PaymentFacts): NewTransaction {
+  const { number, hash, keyImages, isWhole } = facts;
+  const random = randomOf(labels.payments, number, (places.length - INPUTS + 1) * HASH_BYTES);
+  const own = [...keyImages, ...places.slice(INPUTS).map((_, i) => pieceOf(random, i))];
   const bytes = new Uint8Array(pruned);
-  for (const [index, place] of places.entries()) bytes.set(piece(index), place);
+  for (const [index, place] of places.entries()) bytes.set(own[index]!, place);
   return {
-    hash: piece(places.length),
+    hash,
     pruned: bytes,
     prunable: isWhole ? prunable : zeros.subarray(0, 0),
-    prunableHash: piece(places.length + 1),
+    prunableHash: pieceOf(random, places.length - INPUTS),
     unlockTime: 0n,
-    outputs: [0, 1].map((i) => ({ amount: 0n, key: piece(2 + i), commitment: piece(4 + i) })),
-    keyImages: [piece(0), piece(1)],
+    outputs: [0, 1].map((i) => ({ amount: 0n, key: own[INPUTS + i]!, commitment: own[INPUTS + 2 + i]! })),
+    keyImages,
   };
 }
 
-function minerTransaction(height: number, label: string): { transaction: Transaction; row: NewTransaction } {
-  const next = pieces(randomOf(label, 4 * 32));
-  const take = () => new Uint8Array(next.next().value);
-  const [key, commitment, hash] = [take(), take(), take()];
+function minerTransaction(
+  height: number,
+  hash: Uint8Array,
+): { transaction: Transaction; row: NewTransaction } {
+  const random = randomOf(labels.miners, height, 2 * HASH_BYTES);
+  const [key, commitment] = [pieceOf(random, 0), pieceOf(random, 1)];
   const unlockTime = BigInt(height + 60);
   const transaction: Transaction = {
     prefix: {
@@ -138,45 +153,74 @@ function minerTransaction(height: number, label: string): { transaction: Transac
   return { transaction, row: { hash, pruned, outputs, ...rest } };
 }
 
-/** The id (32 bytes) of the made-up block at a height. */
-function idOf(height: number): Uint8Array {
-  return height < 0 ? zeros : new Uint8Array(randomOf(`block ${height}`, 32));
-}
-
 const template = makeTemplate();
 
+/** A made-up chain: its blocks, and their ids and key images in order. */
+export interface FakeChain {
+  block(height: number): NewBlock;
+  blocks(): Generator<NewBlock>;
+  readonly sorted: SortedRows;
+}
+
 /**
- * A made-up block with rows of the sizes that mainnet's have and keys as random as there: its ids are no hashes and
- * its proofs left out, which a database neither knows nor needs to.
+ * Blocks with rows of the sizes that mainnet's have and keys as random as there: ids are no hashes and proofs are left
+ * out, which a database neither knows nor needs to.
  */
-export function fakeBlock(height: number, { outputsPerBlock, wholeFrom, startTime }: BlockShape): NewBlock {
-  const miner = minerTransaction(height, `miner ${height}`);
-  const count = Math.round((outputsPerBlock - 1) / 2);
-  const payments = Array.from({ length: count }, (_, i) =>
-    payment(template, `${height} ${i}`, height >= wholeFrom),
-  );
-  const block: Block = {
-    header: {
-      majorVersion: 16,
-      minorVersion: 16,
-      timestamp: startTime + height * BLOCK_SECONDS,
-      previousId: idOf(height - 1),
-      nonce: height,
-    },
-    minerTransaction: miner.transaction,
-    transactionHashes: payments.map(({ hash }) => new Uint8Array(hash)),
+export function createFakeChain(shape: BlockShape, length: number): FakeChain {
+  const { outputsPerBlock, wholeFrom, startTime } = shape;
+  const payments = Math.round((outputsPerBlock - 1) / 2);
+  const ids = new MadeUpKeys(labels.blocks, length);
+  const transactionIds = new MadeUpKeys(labels.transactions, length * (payments + 1));
+  const images = new MadeUpKeys(labels.keyImages, length * payments * INPUTS);
+  const weight = MINER_WEIGHT + payments * PAYMENT_WEIGHT;
+  const factsOf = (height: number, index: number): PaymentFacts => {
+    const number = height * payments + index;
+    return {
+      number,
+      hash: transactionIds.key(height * (payments + 1) + 1 + index),
+      keyImages: [images.key(INPUTS * number), images.key(INPUTS * number + 1)],
+      isWhole: height >= wholeFrom,
+    };
   };
-  const weight = MINER_WEIGHT + count * PAYMENT_WEIGHT;
+  const block = (height: number): NewBlock => {
+    const miner = minerTransaction(height, transactionIds.key(height * (payments + 1)));
+    const paid = Array.from({ length: payments }, (_, index) => payment(template, factsOf(height, index)));
+    const timestamp = startTime + height * BLOCK_SECONDS;
+    const written: Block = {
+      header: {
+        majorVersion: 16,
+        minorVersion: 16,
+        timestamp,
+        previousId: height === 0 ? zeros : ids.key(height - 1),
+        nonce: height,
+      },
+      minerTransaction: miner.transaction,
+      transactionHashes: paid.map(({ hash }) => hash),
+    };
+    return {
+      hash: ids.key(height),
+      blob: writeBlock(written),
+      timestamp,
+      weight,
+      longTermWeight: Math.max(weight, 176_470),
+      cumulativeDifficulty: BigInt(height + 1),
+      alreadyGenerated: 18_000_000_000_000_000_000n,
+      hardForkVersion: 16,
+      minorVersion: 16,
+      transactions: [miner.row, ...paid],
+    };
+  };
   return {
-    hash: idOf(height),
-    blob: writeBlock(block),
-    timestamp: block.header.timestamp,
-    weight,
-    longTermWeight: Math.max(weight, 176_470),
-    cumulativeDifficulty: BigInt(height + 1),
-    alreadyGenerated: 18_000_000_000_000_000_000n,
-    hardForkVersion: 16,
-    minorVersion: 16,
-    transactions: [miner.row, ...payments],
+    block,
+    *blocks() {
+      for (let height = 0; height < length; height++) yield block(height);
+    },
+    sorted: {
+      heights: ids.ascending(),
+      transactionIds: transactionIds.ascending(),
+      keyImages: (function* () {
+        for (const [image] of images.ascending()) yield image;
+      })(),
+    },
   };
 }

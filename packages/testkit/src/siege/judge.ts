@@ -1,3 +1,4 @@
+import type { LoopReport } from "../load/loop-report.ts";
 import type { Probed } from "./prober.ts";
 
 /** What must stay true of a node under any attack. */
@@ -24,6 +25,8 @@ export interface Figures {
   readonly probed: Probed;
   /** Processor seconds of the node a second while it was attacked. */
   readonly cores: number;
+  /** Of its event loop, where that was watched. */
+  readonly loop?: LoopReport | undefined;
   readonly seconds: number;
   readonly honest: {
     readonly isSameConnection: boolean;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { call } from "@anulo/devnet";
+import type { LoopWatch } from "../load/loop-report.ts";
 import { until } from "../until.ts";
 import { type Attack, isOrdeal, type Ordeal } from "./attack.ts";
 import { type HostileListener, startListener } from "./hostile-listener.ts";
@@ -18,9 +19,12 @@ export interface SiegeOptions {
   readonly perSecond?: number;
   /** Path of the `bin/anulo.js` of another build to attack. */
   readonly entry?: string;
+  /** Watches the event loop of the node; each attack then has a node of its own. */
+  readonly watch?: LoopWatch;
 }
 
-interface RunOptions extends Required<Omit<SiegeOptions, "entry">> {
+interface RunOptions extends Required<Omit<SiegeOptions, "entry" | "watch">> {
+  readonly watch: LoopWatch | undefined;
   readonly template: Template;
   /** Port of the idle server that the node's delays are compared with. */
   readonly controlPort: number;
@@ -62,12 +66,13 @@ export interface OpenSiege {
 }
 
 /** Makes the chain that nodes under attack begin with, and the idle process they are compared with. */
-export async function openSiege({ entry, ...options }: SiegeOptions): Promise<OpenSiege> {
+export async function openSiege({ entry, watch, ...options }: SiegeOptions): Promise<OpenSiege> {
   const template = await createTemplate(entry);
   const control = await startControl();
   const all: RunOptions = {
     perSecond: DEFAULT_RATE,
     ...options,
+    watch,
     template,
     controlPort: control.port,
     addresses: { used: 0 },
@@ -78,7 +83,8 @@ export async function openSiege({ entry, ...options }: SiegeOptions): Promise<Op
     shared = undefined;
     await scene?.stop();
   };
-  const needsOwn = (attack: Attack) => !options.isShort || attack.isCalled || attack.target !== undefined;
+  const needsOwn = (attack: Attack) =>
+    !options.isShort || watch !== undefined || attack.isCalled || attack.target !== undefined;
   return {
     async run(attack) {
       if (isOrdeal(attack) || needsOwn(attack)) return await report(attack, all, undefined);
@@ -137,7 +143,12 @@ async function report(
 async function besiegeAnother(attack: Attack, options: RunOptions): Promise<Observed> {
   const listener = attack.isCalled ? await startListener() : undefined;
   const peers = listener === undefined ? [] : [listener.address];
-  const scene = await startScene(options.template, { ...attack.target, peers });
+  const { nodeFlags = [], env } = attack.target ?? {};
+  const watched = {
+    nodeFlags: [...nodeFlags, ...(options.watch?.nodeFlags ?? [])],
+    env: { ...env, ...options.watch?.env },
+  };
+  const scene = await startScene(options.template, { ...attack.target, ...watched, peers });
   try {
     await delay(SETTLE_MS);
     return await observe(attack, { ...scene, listener }, options);
@@ -176,6 +187,7 @@ async function observe(
   const watchSeconds = isShort ? WATCH_SECONDS.short : WATCH_SECONDS.full;
   const { chain } = template;
   const siege = new Siege({ target, honest, listener, chain, seconds, isShort, addresses });
+  await options.watch?.report(target.pid);
   const begin = performance.now();
   const blocks = watch.run();
   const complaint = await attack.run(siege).then(
@@ -185,6 +197,7 @@ async function observe(
   await siege.end();
   await delay((attack.watchSeconds ?? watchSeconds) * 1000);
   const elapsed = (performance.now() - begin) / 1000;
+  const loop = hasEnded ? undefined : await options.watch?.report(target.pid);
   const cores = Math.max(0, cpuSeconds(target.pid) - cpu) / elapsed;
   const probed = await prober.stop();
   watch.stop();
@@ -196,6 +209,7 @@ async function observe(
     peakMiB: peakMiB(target.pid),
     probed,
     cores,
+    loop,
     seconds: elapsed,
     honest: {
       isSameConnection: connection === (await watch.peer.connectionId().catch(() => undefined)),

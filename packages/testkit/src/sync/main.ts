@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type MadeUpChain, makeUpChain } from "./made-up-chain.ts";
 import { measureSync, type SyncReport } from "./measure.ts";
+import { type PreparedChain, prepareChain } from "./prepare.ts";
 
 const usage = `npm run sync -- [--blocks N] [--payments M] [--runs R] [--folder FOLDER] [--keep]
   makes up a chain of payments without proofs, and has a node of ours fetch it from another that knows its blocks
@@ -23,33 +23,7 @@ function numberAfter(args: readonly string[], flag: string, otherwise: number): 
   return value;
 }
 
-interface Prepared extends Omit<MadeUpChain, "knownBlocks"> {
-  readonly knownBlocks: string;
-}
-
-/** The chain in a folder, made unless it is there. */
-async function prepare(folder: string, args: readonly string[]): Promise<Prepared> {
-  const facts = join(folder, "chain.json");
-  if (existsSync(facts)) return JSON.parse(readFileSync(facts, "utf8")) as Prepared;
-  mkdirSync(join(folder, "regtest"), { recursive: true });
-  const from = performance.now();
-  const { knownBlocks, ...chain } = await makeUpChain({
-    databasePath: join(folder, "regtest", "chain.mdb"),
-    blocks: numberAfter(args, "--blocks", 100_000),
-    payments: numberAfter(args, "--payments", 4),
-    onProgress: (height) => {
-      if (height % 20_000 === 0) print(`sync: made ${height} blocks`);
-    },
-  });
-  const file = join(folder, "known-blocks.dat");
-  writeFileSync(file, knownBlocks);
-  const prepared = { ...chain, knownBlocks: file };
-  writeFileSync(facts, JSON.stringify(prepared));
-  print(`sync: made up in ${((performance.now() - from) / 1000).toFixed(0)} s`);
-  return prepared;
-}
-
-function describe({ height, payments }: Prepared, report: SyncReport): string {
+function describe({ height, payments }: PreparedChain, report: SyncReport): string {
   const { seconds, cpuSeconds, sourceCpuSeconds, peakMiB, peakOwnMiB, databaseMiB } = report;
   const rate = (count: number) => Math.round(count / seconds);
   return [
@@ -68,7 +42,11 @@ async function main(args: readonly string[]): Promise<void> {
   const parent = at === -1 ? tmpdir() : args[at + 1]!;
   const folder = isKept ? join(parent, "anulo-sync") : mkdtempSync(join(parent, "anulo-sync-"));
   try {
-    const chain = await prepare(folder, args);
+    const chain = await prepareChain(folder, {
+      blocks: numberAfter(args, "--blocks", 100_000),
+      payments: numberAfter(args, "--payments", 4),
+      onProgress: (text) => print(`sync: ${text}`),
+    });
     for (let run = 0; run < numberAfter(args, "--runs", 1); run++) {
       const target = mkdtempSync(join(parent, "anulo-sync-target-"));
       try {

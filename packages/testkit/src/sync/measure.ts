@@ -18,8 +18,9 @@ export interface SyncOrder {
   readonly height: number;
   /** File of known blocks; undefined: all is verified. */
   readonly knownBlocks: string | undefined;
-  /** Flags of Node.js for the node that fetches. */
+  /** Flags of Node.js, and environment, for the node that fetches. */
   readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What a sync took the node that fetched: seconds of the clock and of the processor, MiB of memory and of disk. */
@@ -47,7 +48,8 @@ function statusMiB(pid: number, field: string): number {
 
 async function startReceiver(order: SyncOrder, port: number): Promise<{ child: ChildProcess; url: string }> {
   const args = [join(order.target, "chain.mdb"), order.knownBlocks ?? "none", String(port)];
-  const child = fork(receiverProgram, args, { execArgv: [...(order.nodeFlags ?? [])] });
+  const { nodeFlags = [], env } = order;
+  const child = fork(receiverProgram, args, { execArgv: [...nodeFlags], env: { ...process.env, ...env } });
   const [message] = (await once(child, "message")) as [{ readonly url: string }];
   return { child, url: message.url };
 }
@@ -55,20 +57,45 @@ async function startReceiver(order: SyncOrder, port: number): Promise<{ child: C
 /** No node slows the other down to what a line would carry. */
 const NO_LIMIT = ["--limit-rate", "1000000"];
 
-/** Has a new node fetch the chain of another from its first block to its last. */
-export async function measureSync(order: SyncOrder): Promise<SyncReport> {
+/** A node that fetches the chain of another. */
+export interface RunningSync {
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when it has all blocks, with what that took. */
+  end(): Promise<SyncReport>;
+  stop(): Promise<void>;
+}
+
+/** Starts two nodes, of which the second fetches the chain of the first. */
+export async function startSync(order: SyncOrder): Promise<RunningSync> {
   const source = await startDaemon({ kind: "ours" }, { dataDir: order.source, peers: [], extra: NO_LIMIT });
   try {
     const { child, url } = await startReceiver(order, source.p2pPort);
-    try {
-      return await follow({ order, url, pid: child.pid!, sourcePid: source.pid });
-    } finally {
-      const exit = once(child, "exit");
-      child.kill("SIGTERM");
-      await exit;
-    }
-  } finally {
+    const pid = child.pid!;
+    return {
+      url,
+      pid,
+      end: () => follow({ order, url, pid, sourcePid: source.pid }),
+      async stop() {
+        const exit = once(child, "exit");
+        child.kill("SIGTERM");
+        await exit;
+        await source.stop();
+      },
+    };
+  } catch (error) {
     await source.stop();
+    throw error;
+  }
+}
+
+/** Has a new node fetch the chain of another from its first block to its last. */
+export async function measureSync(order: SyncOrder): Promise<SyncReport> {
+  const sync = await startSync(order);
+  try {
+    return await sync.end();
+  } finally {
+    await sync.stop();
   }
 }
 

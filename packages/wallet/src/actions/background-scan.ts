@@ -3,7 +3,7 @@
  * found, with the key images of its inputs. Once the secret is back its spends are thus recognised without a request to
  * the node, which would reveal whose they are. Source: wallet2.cpp `process_background_cache`.
  */
-
+import { toHex } from "@anulo/protocol";
 import type { SpendKeys } from "../scan/find-outputs.ts";
 import type { BlocksChange } from "../scan/messages.ts";
 import type { BackgroundScan, ScannedTransaction, WalletState } from "../state.ts";
@@ -63,11 +63,11 @@ export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Pr
  */
 async function settle(wallet: Wallet, runs: readonly BlocksChange[]): Promise<void> {
   for (const run of runs) await wallet.commit(run);
-  for (const [txHash, { isUndone, state, blob }] of wallet.state.outgoing)
+  for (const { txHash, isUndone, state, blob } of wallet.state.outgoing.unconfirmed())
     if (isUndone === true && state === "pending")
       await wallet.commit({
         kind: "outgoingState",
-        txHash,
+        txHash: toHex(txHash),
         state: blob === undefined ? "failed" : "missing",
       });
 }

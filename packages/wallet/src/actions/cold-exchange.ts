@@ -11,10 +11,11 @@ import {
 import type { SignedKeyImage } from "../cold-signing/key-images.ts";
 import { hasMagic, magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { checked } from "../daemon.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { publicAmountOut } from "../scan/scan-transaction.ts";
-import type { OwnedOutput, ScannedTransaction } from "../state.ts";
+import type { ScannedTransaction } from "../state.ts";
 import { mapPatiently } from "../turns.ts";
 import { isUnspent } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
@@ -30,7 +31,7 @@ function refusal(message: string): WalletRefusal {
 /** Index of the first output whose key image is requested (see `WalletState.requestedFrom`). */
 function firstRequested({ state, isViewOnly }: Wallet): number {
   const { requestedFrom, outputs } = state;
-  return Math.min(outputs.length, requestedFrom ?? (isViewOnly ? 0 : outputs.length));
+  return Math.min(outputs.count, requestedFrom ?? (isViewOnly ? 0 : outputs.count));
 }
 
 /** Outputs from `start` on, or otherwise those not yet exchanged; at most `count`. */
@@ -73,7 +74,7 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
   const { state } = wallet;
   if (wallet.hasScanned) throw refusal("Failed to import outputs: Hot wallets cannot import outputs");
   if (wallet.isViewOnly) throw refusal("Failed to import outputs: a view-only wallet can't make key images");
-  if (offset > state.outputs.length)
+  if (offset > state.outputs.count)
     throw refusal("Imported outputs omit more outputs that we know of. Try using export_outputs all.");
   if (offset + outputs.length > total) throw refusal("Offset is larger than total outputs");
   await wallet.whenReady();
@@ -83,12 +84,12 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
   };
   const imported = await mapPatiently(outputs, (output) => importOutput(output, finder));
   for (const [i, output] of imported.entries()) {
-    const known = state.outputs[offset + i];
+    const known = state.outputs.at(offset + i);
     if (known === undefined || isImported(known) || equalBytes(known.oneTimeKey, output.oneTimeKey)) continue;
     throw refusal("Failed to import outputs: they are not those this wallet has found itself");
   }
   await wallet.importOutputs({ kind: "importedOutputs", offset, total, outputs: imported });
-  return state.outputs.length;
+  return state.outputs.count;
 }
 
 /** Imports outputs in the form that `export_outputs` returns. Throws `WalletRefusal`. */
@@ -156,7 +157,9 @@ async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<S
     const received = groups[i]!;
     const { txHash, height, timestamp, unlockTime, txSize } = received[0]!;
     const fee = ringct === undefined ? undefined : ringct.type === 0 ? 0n : ringct.fee;
-    const paymentId = wallet.state.incoming.find((it) => equalBytes(it.txHash, txHash))?.paymentId;
+    const { incoming } = wallet.state;
+    const [receipt] = incoming.placesOf(txHash);
+    const paymentId = receipt === undefined ? undefined : incoming.at(receipt).paymentId;
     return [
       {
         txHash,
@@ -180,9 +183,11 @@ export type KeyImageSums = { readonly height: number; readonly spent: bigint; re
 /** Spent and unspent atomic units of the first `count` outputs; `status` begins with the output at `offset`. */
 function sums(wallet: Wallet, { offset, status }: { offset: number; status: readonly SpentStatus[] }) {
   let [spent, unspent] = [0n, 0n];
-  for (const [i, output] of wallet.state.outputs.slice(0, offset + status.length).entries()) {
+  const { outputs } = wallet.state;
+  for (let place = 0; place < Math.min(outputs.count, offset + status.length); place++) {
+    const output = outputs.at(place)!;
     if (output.frozen) continue;
-    const isSpent = i < offset ? output.spentHeight !== undefined : status[i - offset] !== "unspent";
+    const isSpent = place < offset ? output.spentHeight !== undefined : status[place - offset] !== "unspent";
     if (isSpent) spent += output.amount;
     else unspent += output.amount;
   }
@@ -196,17 +201,17 @@ export async function importKeyImages(
   offset: number,
 ): Promise<KeyImageSums> {
   const { outputs } = wallet.state;
-  if (offset > outputs.length) throw refusal("Offset larger than known outputs");
-  if (images.length > outputs.length - offset)
+  if (offset > outputs.count) throw refusal("Offset larger than known outputs");
+  if (images.length > outputs.count - offset)
     throw refusal("The blockchain is out of date compared to the signed key images");
   if (images.length === 0 && offset === 0) return { height: 0, spent: 0n, unspent: 0n };
   const toCheck = images.map((image, i) => {
-    return { image, output: outputs[offset + i]!, place: `${offset + i}/${images.length}` };
+    return { image, output: outputs.at(offset + i)!, place: `${offset + i}/${images.length}` };
   });
   await wallet.runtime.threads.map("checkKeyImages", toCheck, {});
   const keyImages = images.map(({ keyImage }) => keyImage);
   const status = await learnKeyImagesOf(wallet, keyImages, offset);
-  return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };
+  return { height: outputs.at(offset + images.length - 1)!.height, ...sums(wallet, { offset, status }) };
 }
 
 /**
@@ -226,7 +231,7 @@ export async function learnKeyImagesOf(
 
 /** Queries the node again where the outputs are spent, and changes only what differs from the wallet's state. */
 export async function rescanSpent(wallet: Wallet): Promise<void> {
-  const known = wallet.state.outputs.filter(({ keyImage }) => keyImage !== undefined);
+  const known = [...wallet.state.outputs].filter(({ keyImage }) => keyImage !== undefined);
   const status = await spentStatus(
     wallet,
     known.map(({ keyImage }) => keyImage!),

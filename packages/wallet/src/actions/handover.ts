@@ -20,7 +20,7 @@ export function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransacti
 /** Imports the key images of a signed set and returns its transactions. Throws `WalletRefusal`. */
 export async function takeSigned(wallet: Wallet, sealed: Uint8Array): Promise<readonly PendingTransaction[]> {
   const set = await unsealSet(signedKind, sealed, wallet);
-  if (set === undefined || set.keyImages.length > wallet.state.outputs.length)
+  if (set === undefined || set.keyImages.length > wallet.state.outputs.count)
     throw new WalletRefusal("BAD_SIGNED_TX_DATA", "Failed to parse signed tx data.");
   const { keyImages, ownOutputs, transactions } = set;
   if (wallet.isViewOnly) {

@@ -19,9 +19,10 @@ import {
 import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { ownOneTimeSecret, signerKeyOf } from "../multisig/account-keys.ts";
 import { choose, type MultisigAccount } from "../multisig/key-exchange.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
-import type { OwnedOutput, SignerInfo } from "../state.ts";
+import type { SignerInfo } from "../state.ts";
 import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import { learnKeyImagesOf } from "./cold-exchange.ts";
@@ -193,7 +194,7 @@ export async function importInfo(
   const told = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
   if (told.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
   const { outputs } = wallet.state;
-  const count = Math.min(outputs.length, ...told.map(({ length }) => length));
+  const count = Math.min(outputs.count, ...told.map(({ length }) => length));
   if (count === 0) return 0;
   for (const infos of told) {
     const wanted = infos.slice(0, count);

@@ -3,8 +3,9 @@ import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { Daemon } from "../daemon.ts";
 import { isLate } from "../ledger/apply-pool.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OutgoingPayment, OwnedOutput, WalletState } from "../state.ts";
+import type { OutgoingPayment, WalletState } from "../state.ts";
 import { isKnownTo, type Relay, relayOf } from "../transfer/node.ts";
 import type { TaskQueue } from "../turns.ts";
 import { spendingHeight } from "../unlock.ts";
@@ -84,7 +85,7 @@ async function sendAll(sender: Sender): Promise<void> {
   const { seconds } = sender.now();
   const relay = relayOf(sender.daemon);
   const wanting: OutgoingPayment[] = [];
-  for (const payment of sender.state.outgoing.values()) {
+  for (const payment of sender.state.outgoing.unconfirmed()) {
     if (wanting.length === MAX_PER_ROUND) break;
     if (!isWanting(payment, seconds)) continue;
     if (isOvertaken(payment, sender) || isStillPossible(payment, sender)) wanting.push(payment);

@@ -6,9 +6,13 @@ import type { Finder } from "../cold-signing/exported-outputs.ts";
 import type { SignedSet, UnsignedSet } from "../cold-signing/tx-sets.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SignedTransaction } from "../transfer/stages.ts";
+import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import { importOutputs } from "./cold-exchange.ts";
 import { signTransaction } from "./transfers.ts";
+
+/** Number of key images copied before yielding to the event loop. */
+const IMAGES_AT_ONCE = 4096;
 
 export type SigningResult = { readonly set: SignedSet; readonly signed: readonly SignedTransaction[] };
 
@@ -29,7 +33,9 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
     set: {
       version: 0,
       transactions: signed.map((each, i) => pendingFor(set.transactions[i]!, each)),
-      keyImages: wallet.state.outputs.map(({ keyImage }) => keyImage ?? new Uint8Array(32)),
+      keyImages: await mapPatiently(wallet.state.outputs, ({ keyImage }) => keyImage ?? new Uint8Array(32), {
+        stepsAtOnce: IMAGES_AT_ONCE,
+      }),
       ownOutputs: signed.flatMap(({ transaction }) => ownOutputsOf(transaction, finder)),
     },
   };

@@ -1,10 +1,11 @@
 /** Transfers of one open wallet: prepare, sign, submit. */
+import { runSliced } from "@anulo/limits";
 import { formatAddress, parseAddress, sumAmounts, toHex, transactionHash } from "@anulo/protocol";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import { proposeTransaction } from "../multisig/propose.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import { parseDestinations } from "../transfer/destinations.ts";
 import { type PendingTransaction, pendingOf } from "../transfer/metadata.ts";
@@ -109,8 +110,7 @@ async function signOne(wallet: Wallet, ringed: RingedTransaction, change: Receiv
   const { keys, runtime } = wallet;
   const job = wallet.isViewOnly ? previewOf(ringed, keys, runtime.random) : { ringed, keys };
   const signed = await signTransaction(job.ringed, { keys: job.keys, change }, runtime.threads);
-  const indexOf = (output: OwnedOutput): number =>
-    wallet.state.outputs.findIndex(({ oneTimeKey }) => oneTimeKey === output.oneTimeKey);
+  const indexOf = ({ oneTimeKey }: OwnedOutput): number => wallet.state.outputs.placeOfKey(oneTimeKey) ?? -1;
   return {
     signed,
     pending: pendingOf({ ...signed, inputs: ringed.inputs, rings: ringed.rings }, { change, indexOf }),
@@ -143,7 +143,11 @@ export async function makeSweep(
  */
 export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise<Made[]> {
   const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state);
-  const visible = wallet.spendableOutputs().filter(({ rct }) => !rct);
+  const { outputs } = wallet.state;
+  const visible: OwnedOutput[] = [];
+  for (const account of [...outputs.accounts])
+    for (const place of await runSliced(wallet.spendablePlaces(account)))
+      if (!outputs.isHidden(place)) visible.push(outputs.at(place)!);
   const isRare = await isUnmixable(
     wallet.daemon,
     visible.map(({ amount }) => amount),

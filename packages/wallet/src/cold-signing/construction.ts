@@ -19,9 +19,10 @@ import {
   toHex,
   txPublicKeys,
 } from "@anulo/protocol";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret, PUBLIC_MASK } from "../scan/scan-transaction.ts";
-import type { OwnedOutput } from "../state.ts";
+import { isChange } from "../transfer/change.ts";
 import { absurdFee, type SeenChain } from "../transfer/fee-limits.ts";
 import type { ConstructionData, DestinationValue, PendingTransaction } from "../transfer/metadata.ts";
 import {
@@ -32,7 +33,6 @@ import {
   type RingedTransaction,
   type SignedTransaction,
 } from "../transfer/stages.ts";
-import { isSameReceiver } from "../transfer/tx-keys.ts";
 import { UNKNOWN_TX_KEY } from "../transfer/unknown-tx-key.ts";
 import { type Finder, importOutput } from "./exported-outputs.ts";
 import type { SignedSet } from "./tx-sets.ts";
@@ -104,7 +104,7 @@ export function ringOf({ outputs, realOutput }: Source): Ring {
 /** The payments: all outputs but the change, or the zero-amount output in its place. */
 function paidEntries({ splitDestinations, change }: ConstructionData): DestinationValue[] {
   const at = splitDestinations.findIndex(
-    (entry) => isSameReceiver(entry, change) && entry.amount === change.amount,
+    (entry) => isChange(entry, change) && entry.amount === change.amount,
   );
   if (at === -1 && change.amount > 0n) throw signingRefusal("the change is not among the outputs");
   const paid = splitDestinations.filter((_, i) => i !== at);

@@ -22,9 +22,11 @@ import {
   varint64,
   varintBelow,
 } from "@anulo/protocol";
+import type { OutputBook } from "../outputs/output-book.ts";
+import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
+import type { WalletKeys } from "../state.ts";
 import { isUnspent } from "../unlock.ts";
 
 const outputFields = (version: number) =>
@@ -98,11 +100,11 @@ export type ExportedPart = {
 };
 
 /** Only the public key of the derivation is exported, main or additional. */
-export function exportOutputs(outputs: readonly OwnedOutput[], part: ExportedPart): ExportedOutputs {
+export function exportOutputs(outputs: OutputBook, part: ExportedPart): ExportedOutputs {
   const { offset, count, requestedFrom } = part;
   return {
     offset,
-    total: outputs.length,
+    total: outputs.count,
     outputs: outputs.slice(offset, offset + count).map((output, i) => ({
       version: 1,
       oneTimeKey: output.oneTimeKey,

@@ -11,9 +11,10 @@ import {
   type RandomSource,
 } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { OwnedOutput, WalletKeys } from "../state.ts";
+import type { WalletKeys } from "../state.ts";
 
 /** 32 and 64 bytes. */
 export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature: Uint8Array };

@@ -11,7 +11,7 @@ import type { IncomingPayment, Intent, OutgoingPayment } from "../state.ts";
 import type { Now } from "../unlock.ts";
 import { paymentEvent, paymentKey, transferEvent, type UndoneReason, type WalletEvent } from "./event.ts";
 import { type Settling, Unsettled } from "./settling.ts";
-import { idsOf, isForgetting, learntBy, undoneFrom } from "./touched-by.ts";
+import { idsOf, isForgetting, receiptsTakenBy, undoneFrom } from "./touched-by.ts";
 import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
 
 /** Numbers of confirmations that are reported, beside the first. */
@@ -75,16 +75,21 @@ export class EventDeriver {
   *#survey(): Generator<void> {
     const { state } = this.#ledger;
     const now = this.#now(Math.max(state.height, state.rescanTo));
-    const pooled = new Set(state.pool.map(paymentKey));
-    for (const payment of state.incoming) {
-      if (pooled.size > 0 && pooled.has(paymentKey(payment))) this.#mined.add(paymentKey(payment));
-      if (!this.#isOver(payment, now) && !this.#isOwnChange(payment))
-        this.#follow(this.#followedPayment(payment), now);
+    const { incoming, outgoing } = state;
+    for (const waiting of state.pool) {
+      const key = paymentKey(waiting);
+      const ofSame = incoming.placesOf(waiting.txHash).map((place) => incoming.at(place));
+      if (ofSame.some((payment) => paymentKey(payment) === key)) this.#mined.add(key);
       yield;
     }
-    for (const payment of state.outgoing.values()) {
-      if (payment.state === "confirmed" && !this.#isOver(payment, now))
-        this.#follow(followedTransfer(payment), now);
+    for (const place of incoming.unsettled(this.#depth, now.height)) {
+      yield;
+      if (this.#isOver(incoming.lockAt(place), now)) continue;
+      const payment = incoming.at(place);
+      if (!this.#isOwnChange(payment)) this.#follow(this.#followedPayment(payment), now);
+    }
+    for (const payment of outgoing.unsettled(this.#depth, now.height)) {
+      this.#follow(followedTransfer(payment), now);
       yield;
     }
     for (const intent of state.intents) {
@@ -121,22 +126,19 @@ export class EventDeriver {
 
   /** Whether an item is so deep, and not locked, that no further event follows. */
   #isOver({ height, unlockTime }: { height: number; unlockTime: bigint }, { height: tip }: Now): boolean {
-    const most = Math.max(DEEP, this.#confirmations.at(-1) ?? 0);
-    return height + most <= tip && unlockTime <= BigInt(tip);
+    return height + this.#depth <= tip && unlockTime <= BigInt(tip);
+  }
+
+  /** Number of blocks after which an item that is not locked causes no further event. */
+  get #depth(): number {
+    return Math.max(DEEP, this.#confirmations.at(-1) ?? 0);
   }
 
   #before(change: WalletChange): Before {
     const { state } = this.#ledger;
     const from = undoneFrom(change, state);
-    const isLearnt = learntBy(change);
-    const looksBack = from < state.height || isLearnt !== undefined;
-    const taken = looksBack
-      ? state.incoming.filter(({ height, txHash }) => height >= from || isLearnt?.(txHash) === true)
-      : [];
-    const undoneTransfers =
-      from < state.height
-        ? [...state.outgoing.values()].filter(({ state: is, height }) => is === "confirmed" && height >= from)
-        : [];
+    const taken = receiptsTakenBy(change, state);
+    const undoneTransfers = from < state.height ? state.outgoing.confirmedFrom(from) : [];
     const isRest = change.kind === "reset";
     const ids = isRest ? [...state.outgoing.keys()] : idsOf(change);
     const pool =
@@ -146,7 +148,7 @@ export class EventDeriver {
       incoming: state.incoming.length - taken.length,
       // Change that was recognised as such was not reported.
       undone: taken.filter((payment) => !this.#isOwnChange(payment)),
-      undoneTransfers: undoneTransfers.map((payment) => ({ ...payment })),
+      undoneTransfers,
       stages: new Map(ids.map((id) => [id, this.#stageBefore(id)])),
       pool,
       doubleSpent: new Set(state.pool.filter(({ doubleSpendSeen }) => doubleSpendSeen).map(paymentKey)),
@@ -160,7 +162,7 @@ export class EventDeriver {
     const isGone = stage === "none" || stage === "forgotten";
     return {
       stage: isGone ? (this.#knownTransfers.get(id) ?? stage) : stage,
-      payment: payment && { ...payment },
+      payment,
     };
   }
 

@@ -1,5 +1,6 @@
 /** Items in blocks until no further event about them can follow: each block costs only what is due at its height. */
-import { isUnlocked, type Now, SPENDABLE_AGE, waitsForTime } from "../unlock.ts";
+import { SPENDABLE_AGE, waitsForTime } from "../outputs/locked-places.ts";
+import { isUnlocked, type Now } from "../unlock.ts";
 
 /** An item in a block. */
 export type Settling = {

@@ -1,7 +1,7 @@
 /** The parts of a ledger that a change may touch, as far as events are concerned. */
 import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
-import type { WalletState } from "../state.ts";
+import type { IncomingPayment, WalletState } from "../state.ts";
 
 /** Whether blocks are undone only to be scanned again, while the chain has not changed. */
 export function isForgetting(change: WalletChange): boolean {
@@ -19,24 +19,16 @@ export function undoneFrom(change: WalletChange, { background }: Pick<WalletStat
   return change.kind === "blocks" ? change.fromHeight : Number.POSITIVE_INFINITY;
 }
 
-/**
- * Returns a test for the ids of the transactions that a change of key images examines again; undefined if there are
- * none.
- */
-export function learntBy(change: WalletChange): ((txHash: Uint8Array) => boolean) | undefined {
-  if (change.kind !== "keyImages" || change.transactions.length === 0) return undefined;
-  const ids = new Set<string>();
-  // The test runs for all payments of the wallet, so most ids must be excluded without looking them up.
-  const starts = new Set<number>();
-  for (const { txHash } of change.transactions) {
-    ids.add(toHex(txHash));
-    starts.add(startOf(txHash));
-  }
-  return (txHash) => starts.has(startOf(txHash)) && ids.has(toHex(txHash));
+/** The receipts that a change removes, or examines again, in their order. */
+export function receiptsTakenBy(change: WalletChange, state: Readonly<WalletState>): IncomingPayment[] {
+  const { incoming, height } = state;
+  const from = undoneFrom(change, state);
+  const places = new Set(from < height ? incoming.placesFrom(from) : []);
+  if (change.kind === "keyImages")
+    for (const { txHash } of change.transactions)
+      for (const place of incoming.placesOf(txHash)) places.add(place);
+  return [...places].sort((a, b) => a - b).map((place) => incoming.at(place));
 }
-
-const startOf = (txHash: Uint8Array): number =>
-  (txHash[0]! << 24) | (txHash[1]! << 16) | (txHash[2]! << 8) | txHash[3]!;
 
 /** Ids of our transactions whose state a change may alter. */
 export function idsOf(change: WalletChange): string[] {

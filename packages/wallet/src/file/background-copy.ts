@@ -2,6 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FoundInBackground } from "../actions/background-scan.ts";
 import { createAccount } from "../ledger/ledger.ts";
+import { OutputBook } from "../outputs/output-book.ts";
+import { Payments } from "../packed/payments.ts";
+import { TxKeys } from "../packed/tx-keys.ts";
 import type { OutgoingPayment, ScannedTransaction, ScanSettings, WalletState } from "../state.ts";
 
 /**
@@ -13,10 +16,8 @@ export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSetti
   return {
     ...state,
     recent: { ...state.recent },
-    outputs: state.outputs.map((output) => (output.frozen ? { ...output, frozen: false } : output)),
-    outgoing: new Map(
-      [...outgoing].map(([id, payment]): [string, OutgoingPayment] => [id, withoutOwn(payment)]),
-    ),
+    outputs: thawed(state),
+    outgoing: Payments.of(withoutOwn(outgoing)),
     accounts: accounts.map(({ addresses }, major) => ({
       ...createAccount(major === 0 ? "Primary account" : "Untitled account"),
       addresses: addresses.map((_, minor) => ({
@@ -24,7 +25,7 @@ export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSetti
       })),
     })),
     intents: [],
-    txKeys: new Map(),
+    txKeys: new TxKeys(),
     accountTags: new Map(),
     notes: new Map(),
     attributes: new Map(),
@@ -37,11 +38,16 @@ export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSetti
   };
 }
 
-const withoutOwn = (payment: OutgoingPayment): OutgoingPayment => ({
-  ...payment,
-  blob: undefined,
-  destinations: [],
-});
+function thawed({ outputs, height }: Readonly<WalletState>): OutputBook {
+  const copy = new OutputBook();
+  copy.pass(height);
+  for (const output of outputs) copy.push(output.frozen ? { ...output, frozen: false } : output);
+  return copy;
+}
+
+function* withoutOwn(payments: Payments): Generator<[string, OutgoingPayment]> {
+  for (const [id, payment] of payments) yield [id, { ...payment, blob: undefined, destinations: [] }];
+}
 
 /**
  * What a background wallet has found for a wallet; undefined if that has scanned as far itself, if the background scan

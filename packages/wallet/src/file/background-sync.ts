@@ -22,9 +22,12 @@ import {
   sealKeysFile,
   WrongPassword,
 } from "./keys-file.ts";
-import { besideOf, type OpenOptions, type OpenWallet, openUnlocked } from "./open-wallet.ts";
+import { openUnlocked } from "./open-unlocked.ts";
+import { besideOf, type OpenOptions, type OpenWallet } from "./open-wallet.ts";
+import { locksOf } from "./take-locks.ts";
 import { keysOptions, readWith } from "./unlock-keys.ts";
 import { readKeysImage, type WalletPaths, writeKeysImage } from "./wallet-files.ts";
+import type { HeldLocks } from "./wallet-lock.ts";
 
 const WRONG_PASSWORD = "Invalid password.";
 
@@ -101,7 +104,7 @@ async function keepType(
     const beside = key && (await besideOf(paths, key, options));
     try {
       await beside?.writeFor(opened.wallet, changed);
-      await writeKeysImage(paths, image);
+      await writeKeysImage(paths, image, locksOf(options).fenceOf(paths));
     } catch (error) {
       await beside?.close();
       throw error;
@@ -109,6 +112,7 @@ async function keepType(
     background.beside = beside;
   }
   opened.keysImage = image;
+  opened.about = { ...opened.about, settings };
 }
 
 /** Deletes the files of the background wallet, if any. Throws `WalletRefusal` if it is open elsewhere. */
@@ -126,6 +130,26 @@ async function dropBackground({ background }: OpenWallet, main: WalletPaths): Pr
 
 /** Closes one wallet and opens another in its place. */
 export type Replace = (open: () => Promise<OpenWallet>) => Promise<void>;
+
+/** Does so under the same lock, so that nobody else gets the wallet in between. */
+async function replaceLocked(
+  opened: OpenWallet,
+  replace: Replace,
+  open: (held: HeldLocks) => Promise<OpenWallet>,
+): Promise<void> {
+  const held = opened.locks.handOn();
+  let isOpen = false;
+  try {
+    await replace(async () => {
+      const next = await open(held);
+      isOpen = true;
+      return next;
+    });
+  } catch (error) {
+    if (!isOpen) await held.release();
+    throw error;
+  }
+}
 
 /**
  * Wipes the spend secret and continues scanning without it. If the background wallet has a password of its own, and
@@ -152,15 +176,13 @@ export async function startBackgroundSync(
   if (beside === undefined)
     refuse(`background wallet ${backgroundPaths(paths).base} is already opened by another wallet program`);
   const { key } = beside;
-  await replace(async () => {
+  await replaceLocked(opened, replace, async (held) => {
     try {
       const image = await readKeysImage(beside.paths);
       if (image === undefined) throw failedToOpen(`file not found "${beside.paths.keys}"`);
       const file = await readBackgroundKeysFile(image, key, options.runtime.threads);
-      return await openUnlocked({ paths: beside.paths, file, keysImage: image }, options, {
-        paths,
-        keysImage,
-      });
+      const main = { paths, keysImage };
+      return await openUnlocked({ paths: beside.paths, file, keysImage: image }, options, { main, held });
     } catch (error) {
       if (error instanceof WrongPassword) throw failedToOpen(WRONG_PASSWORD);
       throw error;
@@ -201,7 +223,9 @@ export async function stopBackgroundSync(
     if (background.isWallet) refuse("Can't stop background syncing from a background wallet");
     if (!wallet.isBackgroundSyncing) return;
     if (main !== undefined) {
-      await replace(() => openUnlocked({ paths: main.paths, file, keysImage }, options));
+      await replaceLocked(opened, replace, (held) =>
+        openUnlocked({ paths: main.paths, file, keysImage }, options, { held }),
+      );
       isKept = true;
       return;
     }

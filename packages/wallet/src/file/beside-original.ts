@@ -17,6 +17,7 @@ import type { ReadKeysFile, SealedKeysFile } from "./keys-file.ts";
 import { cacheId, readOriginalCache, resealCache } from "./original-cache.ts";
 import { continuesOurs, takeOver } from "./take-over.ts";
 import {
+  type KeysFence,
   readCacheId,
   readCacheImage,
   type WalletPaths,
@@ -173,11 +174,16 @@ export class CacheBeside {
    * Replaces the keys file when the password changes, and the cache with it; a cache that can't be decrypted is not
    * changed.
    */
-  changePassword(old: ReadKeysFile, sealed: SealedKeysFile): Promise<void> {
+  changePassword(old: ReadKeysFile, sealed: SealedKeysFile, fence?: KeysFence): Promise<void> {
     return this.#turns.run(async () => {
-      await writeUnderPassword(this.#options.paths, old, sealed);
+      await writeUnderPassword(this.#options.paths, { old, sealed }, fence);
       this.#key.set(sealed.cacheKey);
     });
+  }
+
+  /** A copy of the key that decrypts the cache, which the caller wipes. */
+  copyKey(): Uint8Array {
+    return this.#key.slice();
   }
 
   /** Waits for writes under way and wipes the key. */
@@ -198,16 +204,18 @@ export class CacheBeside {
  */
 export async function writeUnderPassword(
   paths: WalletPaths,
-  old: ReadKeysFile,
-  { image, cacheKey }: SealedKeysFile,
+  { old, sealed }: { readonly old: ReadKeysFile; readonly sealed: SealedKeysFile },
+  fence?: KeysFence,
 ): Promise<void> {
+  const { image, cacheKey } = sealed;
   const cache = await readCacheImage(paths);
-  if (cache === undefined) return await writeKeysImage(paths, image);
+  if (cache === undefined) return await writeKeysImage(paths, image, fence);
+  let resealed: Uint8Array;
   try {
-    const resealed = resealCache(cache, { from: old.cacheKey, to: cacheKey, iv: cache.slice(0, 8) });
-    await writeKeysAndCache(paths, { keys: image, cache: resealed });
+    resealed = resealCache(cache, { from: old.cacheKey, to: cacheKey, iv: cache.slice(0, 8) });
   } catch (error) {
     if (!(error instanceof BadBytes)) throw error;
-    await writeKeysImage(paths, image);
+    return await writeKeysImage(paths, image, fence);
   }
+  await writeKeysAndCache(paths, { keys: image, cache: resealed }, fence);
 }

@@ -18,7 +18,9 @@ import {
   type TransactionPrefix,
   type TxOutput,
 } from "@anulo/protocol";
-import type { SubaddressTable } from "../scan/subaddress-table.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { SOMEBODY } from "../outputs/owned-output.ts";
+import type { RecognisedAddresses } from "../scan/address-runs.ts";
 import type {
   AddressBookEntry,
   BackgroundScan,
@@ -26,19 +28,16 @@ import type {
   NetworkName,
   OutgoingPayment,
   OutgoingState,
-  OwnedOutput,
   PoolPayment,
   WalletState,
 } from "../state.ts";
-import { SOMEBODY } from "../state.ts";
 import type { CachedDestination, CacheToWrite, Items, OriginalCache } from "./original-cache.ts";
+import { placesToWrite } from "./places-to-write.ts";
 
 /** The attribute in which a cache written here stores its id, so that a cache derived from it is recognised. */
 export const LINEAGE = "anulo.cache";
 /** Source: cryptonote_basic/tx_extra.h TX_EXTRA_TAG_PUBKEY. */
 const PUBLIC_KEY_TAG = 1;
-/** Source: wallet2.cpp `import_outputs`. */
-const MAX_OUTPUT_INDEX = 0xffff;
 const NOTHING = new Uint8Array(32);
 /** Number of items copied before yielding to the event loop. */
 const ITEMS_AT_ONCE = 10_000;
@@ -69,15 +68,11 @@ function each<T, R>(list: readonly T[], make: (item: T, index: number) => R): It
 }
 
 /** The addresses that are recognised now, by their spend keys; others may be added while the cache is written. */
-function recognised(table: SubaddressTable) {
-  const length = table.size;
+function recognised(table: RecognisedAddresses) {
   return {
-    length,
+    length: table.size,
     *[Symbol.iterator]() {
-      for (let place = 0; place < length; place++) {
-        const { key, index } = table.entryAt(place);
-        yield pair(key, index);
-      }
+      for (const { key, index } of table.entries()) yield pair(key, index);
     },
   };
 }
@@ -89,7 +84,7 @@ export type CacheOwner = {
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
   /** Index of every address that is recognised, by hex spend public key. */
-  readonly subaddresses: SubaddressTable;
+  readonly subaddresses: RecognisedAddresses;
   /** Of a background wallet that begins at this height, with these settings; undefined for other wallets. */
   readonly background?: BackgroundScan | undefined;
 };
@@ -108,7 +103,10 @@ export class WalletMoved extends Error {
 }
 
 /** The entries of a map by its current keys. */
-function entriesOf<K, V, R>(map: ReadonlyMap<K, V>, make: (key: K, value: V) => R): Items<R> {
+function entriesOf<K, V, R>(
+  map: Pick<ReadonlyMap<K, V>, "get" | "keys">,
+  make: (key: K, value: V) => R,
+): Items<R> {
   return each([...map.keys()], (key) => {
     const value = map.get(key);
     if (value === undefined) throw new WalletMoved();
@@ -141,12 +139,17 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
   const { network } = state;
   const chain = chainOf(state);
   const toTransfer = transferOf(owner);
-  const outputs = inChainOrder(await pick(state.outputs, (it) => (canBeWritten(it) ? it : undefined)));
-  const images = await pick(outputs, ({ keyImage }, place) => keyImage && { keyImage, place });
+  const { version } = state.outputs;
+  const outputs = await placesToWrite(state.outputs);
+  const images = outputs.flatMap((place, index) => (state.outputs.hasKeyImage(place) ? [index] : []));
+  const outputAt = (place: number): OwnedOutput => {
+    if (state.outputs.version !== version) throw new WalletMoved();
+    return state.outputs.at(place)!;
+  };
   const payments = [...state.outgoing.values()];
   const confirmed = await pick(payments, (it) => (it.state === "confirmed" ? it : undefined));
   const waiting = await pick(payments, (it) => (it.state === "confirmed" ? undefined : { ...it }));
-  const additional = await pick(state.txKeys.entries(), ([txid, keys]) =>
+  const additional = await pick(state.txKeys, ([txid, keys]) =>
     keys.length > 1 ? pair(fromHex(txid), keys.slice(1)) : undefined,
   );
   const incoming = await pick(state.incoming, (payment) => payment);
@@ -155,16 +158,16 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
   return {
     version: 0,
     ...chain,
-    transfers: each(outputs, toTransfer),
+    transfers: each(outputs, (place) => toTransfer(outputAt(place), place)),
     address: { spendPublic, viewPublic },
-    keyImages: each(images, ({ keyImage, place }) => pair(keyImage, BigInt(place))),
+    keyImages: each(images, (index) => pair(outputAt(outputs[index]!).keyImage!, BigInt(index))),
     unconfirmed: each(waiting, (payment) => pair(payment.txHash, unconfirmedOf(payment, network))),
     payments: each(incoming, (payment) => pair(payment.paymentId, paymentOf(payment))),
     txKeys,
     confirmed: each(confirmed, (payment) => pair(payment.txHash, confirmedOf(payment, network))),
     notes: entriesOf(state.notes, (txid, note) => pair(fromHex(txid), bytesOf(note))),
     poolPayments: each([...state.pool], (payment) => pair(payment.paymentId, poolPaymentOf(payment))),
-    oneTimeKeys: each(outputs, ({ oneTimeKey }, index) => pair(oneTimeKey, BigInt(index))),
+    oneTimeKeys: each(outputs, (place, index) => pair(outputAt(place).oneTimeKey, BigInt(index))),
     addressBook: bookRows(state.addressBook, network),
     seenInPool: [],
     seenInPoolBefore: [],
@@ -219,28 +222,19 @@ function chainOf({ recent, network }: Readonly<WalletState>) {
   };
 }
 
-/**
- * Sorted by height, on which the original relies when blocks are undone; scanning single transactions can break this
- * order.
- */
-function inChainOrder(outputs: OwnedOutput[]): OwnedOutput[] {
-  const isInOrder = outputs.every((output, i) => i === 0 || outputs[i - 1]!.height <= output.height);
-  return isInOrder ? outputs : outputs.sort((a, b) => a.height - b.height);
-}
-
-const canBeWritten = ({ outputIndex }: OwnedOutput): boolean => outputIndex <= MAX_OUTPUT_INDEX;
-
 type Transfer = OriginalCache["transfers"][number];
-
 /**
  * The parts of a transaction that the original needs to spend the output and to show it: the output at its index, the
  * public key of the derivation as the transaction's, and the inputs that spend our outputs.
  */
-function transferOf({ state, isViewOnly, isMultisig }: CacheOwner): (output: OwnedOutput) => Transfer {
+function transferOf({
+  state,
+  isViewOnly,
+  isMultisig,
+}: CacheOwner): (output: OwnedOutput, place: number) => Transfer {
   const { height: until, requestedFrom } = state;
   const firstWanted = requestedFrom ?? (isViewOnly ? 0 : Number.POSITIVE_INFINITY);
-  const wanted = new Set(Number.isFinite(firstWanted) ? state.outputs.slice(firstWanted) : []);
-  return (output) => {
+  return (output, place) => {
     const { keyImage, spentHeight, pendingSpend } = output;
     const isSpent = spentHeight !== undefined && spentHeight < until;
     const isPending = spentHeight !== undefined || (pendingSpend !== undefined && pendingSpend !== SOMEBODY);
@@ -258,7 +252,7 @@ function transferOf({ state, isViewOnly, isMultisig }: CacheOwner): (output: Own
       amount: output.amount,
       rct: output.rct ? 1 : 0,
       keyImageKnown: keyImage === undefined ? 0 : 1,
-      keyImageRequest: wanted.has(output) ? 1 : 0,
+      keyImageRequest: place >= firstWanted ? 1 : 0,
       keyIndex: 0n,
       subaddress: output.subaddress,
       keyImagePartial: isMultisig && keyImage === undefined ? 1 : 0,

@@ -24,10 +24,8 @@ export async function changePassword(
   try {
     const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
     try {
-      const write = async () => {
-        if (opened.paths !== undefined) await locksOf(options).confirm(opened.paths);
-        await opened.cache?.changePassword(file, sealed);
-      };
+      const fence = opened.paths && locksOf(options).fenceOf(opened.paths);
+      const write = async () => await opened.cache?.changePassword(file, sealed, fence);
       await opened.changeKey({ keys: file.keys, cacheKey: sealed.cacheKey }, write).catch(refuseUnwritten);
     } finally {
       sealed.cacheKey.fill(0);
@@ -55,9 +53,9 @@ export async function changeSettings(
     const settings = new Map([...file.settings, ...change.settings()]);
     const sealed = await sealKeysFile({ ...file, settings }, keysOptions(change.password, options));
     sealed.cacheKey.fill(0);
-    await locksOf(options).confirm(paths);
-    await writeKeysImage(paths, sealed.image).catch(refuseUnwritten);
+    await writeKeysImage(paths, sealed.image, locksOf(options).fenceOf(paths)).catch(refuseUnwritten);
     opened.keysImage = sealed.image;
+    opened.about = { ...opened.about, settings };
     await opened.background.beside?.writeKeys({ ...file, settings }).catch(refuseUnwritten);
   } finally {
     wipeKeys(file.keys);
@@ -87,10 +85,11 @@ export async function changeKeys(
   const settings = new Map([...file.settings, ...change.settings]);
   const sealed = await sealKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
   const keysImage = sealed.image;
-  await change.close();
   const { paths } = opened;
-  const unlock = paths === undefined ? async () => undefined : await locksOf(options).take(paths);
+  // Nobody else gets the wallet while it is closed.
+  const locks = opened.locks.handOn();
   try {
+    await change.close();
     if (paths !== undefined) {
       if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
         const ledger = createLedger(options.network, walletSettings(settings));
@@ -98,13 +97,12 @@ export async function changeKeys(
         await prepareNext({ paths, keys, cacheKey: sealed.cacheKey }, ledger, options);
         await putCacheAside(paths);
       }
-      await locksOf(options).confirm(paths);
-      await writeKeysImage(paths, keysImage);
+      await writeKeysImage(paths, keysImage, locksOf(options).fenceOf(paths));
     }
     const { cacheKey } = sealed;
-    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, cacheKey, unlock }, options);
+    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, cacheKey, locks }, options);
   } catch (error) {
-    await unlock();
+    await locks.release();
     refuseUnwritten(error);
   } finally {
     sealed.cacheKey.fill(0);

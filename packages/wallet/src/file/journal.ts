@@ -49,6 +49,13 @@ export class DamagedJournal extends Error {
   }
 }
 
+/** The message for a journal or row store whose format is none of ours, which are 1 to `newest`. */
+export function unreadableVersion(version: unknown, newest: number): string {
+  return typeof version === "number" && version > newest
+    ? `the wallet was written by a newer release (format ${version}, this one reads up to ${newest}): open it there`
+    : `the wallet has a format that does not exist: ${String(version)}`;
+}
+
 export class Journal {
   readonly path: string;
   #file: FileHandle;

@@ -1,14 +1,16 @@
 /**
  * A wallet's ledger as the rows of a store: which rows a change of it writes, and how the ledger is loaded from them.
  */
+import { runSliced } from "@anulo/limits";
 import type { WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import type { ListName, MapName } from "../ledger/touched.ts";
 import { append } from "../lists.ts";
-import type { Account, NetworkName, OwnedOutput, WalletSettings, WalletState } from "../state.ts";
+import type { Account, NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { Cells, type RowChange } from "./cells.ts";
-import { DamagedJournal } from "./journal.ts";
+import { type FormerProgress, loadFormer } from "./former-rows.ts";
+import { DamagedJournal, unreadableVersion } from "./journal.ts";
 import {
   accountTable,
   headTable,
@@ -20,19 +22,24 @@ import {
   mapTables,
   recentTable,
 } from "./ledger-tables.ts";
-import { outputOf, recordOf } from "./output-record.ts";
+import { PackedRows } from "./packed-rows.ts";
 
-const FORMAT_VERSION = 1;
+/** Version 1 had no packed rows. */
+const FORMAT_VERSION = 2;
 const ID_BYTES = 32;
 
 const listNames = Object.keys(listTables) as ListName[];
 const mapNames = Object.keys(mapTables) as MapName[];
 
+type List = {
+  readonly length: number;
+  push(item: unknown): unknown;
+  slice(from: number, to: number): unknown[];
+};
+
 /** The list of the state with a name; empty for background transactions if no background scan is under way. */
-function listOf(state: WalletState, name: ListName): unknown[] {
-  if (name === "backgroundTransactions") return state.background?.transactions ?? [];
-  return state[name];
-}
+const listOf = (state: WalletState, name: ListName): List =>
+  name === "backgroundTransactions" ? (state.background?.transactions ?? []) : (state[name] as List);
 
 /** The parts of a state that are in no list, map or account. */
 function headOf(state: WalletState) {
@@ -51,9 +58,17 @@ function headOf(state: WalletState) {
 
 type Head = ReturnType<typeof headOf>;
 
+export type LoadOptions = {
+  readonly network: NetworkName;
+  readonly settings: WalletSettings;
+  /** Told while rows of an earlier version are read. */
+  readonly onFormer?: FormerProgress;
+};
+
 export class LedgerRows {
   readonly #ledger: Ledger;
   readonly #cells: Cells;
+  readonly #packed: PackedRows;
   /** Number of rows that each list has in the store. */
   readonly #rowsOf = new Map<ListName, number>();
   /** Number of each entry of a map, and the next free number. */
@@ -65,6 +80,7 @@ export class LedgerRows {
   private constructor(ledger: Ledger, cells: Cells) {
     this.#ledger = ledger;
     this.#cells = cells;
+    this.#packed = new PackedRows(ledger.state, cells);
     for (const map of mapNames) this.#numbers.set(map, new Map());
     ledger.touched.begin();
   }
@@ -81,34 +97,57 @@ export class LedgerRows {
     return rows;
   }
 
-  /** Loads the ledger from a store; undefined if it was never written completely. Throws `DamagedJournal`. */
+  /**
+   * Loads the ledger from a store; undefined if it was never written completely. If its rows are those of an earlier
+   * version, they have to be written. Throws `DamagedJournal`.
+   */
   static async load(
     store: WalletStore,
-    { network, settings }: { readonly network: NetworkName; readonly settings: WalletSettings },
-  ): Promise<{ ledger: Ledger; rows: LedgerRows } | undefined> {
+    { network, settings, onFormer = () => undefined }: LoadOptions,
+  ): Promise<{ ledger: Ledger; rows: LedgerRows; isFormer: boolean } | undefined> {
     const cells = new Cells();
     const names: NamesRead = new Map();
     const ledger = createLedger(network, settings);
     const head = await readHead(store, cells);
     if (head === undefined) return undefined;
     if (head.network !== network) throw new DamagedJournal("the wallet's store is of another network");
-    const { version: _, recentOffset, recentCount, ...rest } = head;
+    const { version, recentOffset, recentCount, ...rest } = head;
     Object.assign(ledger.state, rest);
+    ledger.state.outputs.pass(ledger.state.height);
     const rows = new LedgerRows(ledger, cells);
+    const isFormer = version < FORMAT_VERSION;
+    if (isFormer) await loadFormer(store, { state: ledger.state, cells, names, onProgress: onFormer });
+    else await rows.#loadPacked(store, names);
     for (const list of listNames) await rows.#loadList(store, list, names);
     for (const map of mapNames) await rows.#loadMap(store, map, names);
     await rows.#loadAccounts(store, names);
     await rows.#loadRecent(store, { offset: recentOffset, count: recentCount });
     indexLedger(ledger);
-    return { ledger, rows };
+    return { ledger, rows, isFormer };
+  }
+
+  async #loadPacked(store: WalletStore, names: NamesRead): Promise<void> {
+    const { outputs, incoming } = this.#ledger.state;
+    try {
+      await this.#packed.load(store, names);
+    } catch (error) {
+      throw error instanceof RangeError ? new DamagedJournal(error.message) : error;
+    }
+    await runSliced(outputs.index());
+    await runSliced(incoming.index());
+  }
+
+  /** Tells that all rows taken so far are in this store. */
+  written(store: WalletStore): void {
+    this.#packed.written(store);
   }
 
   async #loadList(store: WalletStore, name: ListName, names: NamesRead): Promise<void> {
-    const list = listOf(this.#ledger.state, name);
     for await (const { places, value } of this.#cells.read(store, listTables[name])) {
+      const list = listOf(this.#ledger.state, name);
       if (list.length !== places[0]! * itemsPerRow[name]) throw missing(name);
       const items = readCbor(value, names) as unknown[];
-      append(list, name === "outputs" ? items.map(outputOf) : items);
+      append(list as unknown[], items);
       this.#rowsOf.set(name, places[0]! + 1);
     }
   }
@@ -166,6 +205,17 @@ export class LedgerRows {
 
   /** The rows that update the store to the ledger's current state; this clears the marks. */
   take(): RowChange {
+    for (const _ of this.#packed.put());
+    return this.#takeOthers();
+  }
+
+  /** The same in slices, for a ledger that is not in use yet and of which all is written. */
+  async takeAll(): Promise<RowChange> {
+    await runSliced(this.#packed.put());
+    return this.#takeOthers();
+  }
+
+  #takeOthers(): RowChange {
     const { state, touched } = this.#ledger;
     this.#cells.put(headTable, [0], writeCbor(headOf(state) as unknown as Plain));
     for (const list of listNames) this.#takeList(list);
@@ -188,8 +238,7 @@ export class LedgerRows {
     for (const place of items ?? []) if (place < list.length) changed.add(Math.floor(place / perRow));
     if (tail !== undefined) for (let row = Math.floor(tail / perRow); row < count; row++) changed.add(row);
     for (const row of changed) {
-      const part = list.slice(row * perRow, (row + 1) * perRow);
-      const items = name === "outputs" ? (part as OwnedOutput[]).map(recordOf) : part;
+      const items = list.slice(row * perRow, (row + 1) * perRow);
       this.#cells.put(listTables[name], [row], writeCbor(items as Plain));
     }
     for (let row = count; row < before; row++) this.#cells.delete(listTables[name], [row]);
@@ -270,8 +319,8 @@ const missing = (what: string) => new DamagedJournal(`rows of the wallet's store
 async function readHead(store: WalletStore, cells: Cells): Promise<Head | undefined> {
   for await (const { value } of cells.read(store, headTable)) {
     const head = readCbor(value) as unknown as Head;
-    if (head.version === FORMAT_VERSION) return head;
-    throw new DamagedJournal(`wallet store version ${head.version} is not known`);
+    if (head.version >= 1 && head.version <= FORMAT_VERSION) return head;
+    throw new DamagedJournal(unreadableVersion(head.version, FORMAT_VERSION));
   }
   return undefined;
 }

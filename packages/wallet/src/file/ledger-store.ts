@@ -4,6 +4,7 @@ import { type Engine, openLmdbEngine, openPostgresEngine, StoreUnavailable } fro
 import { WalletRefusal } from "../refusal.ts";
 import { readServiceKey } from "./service-key.ts";
 import type { LedgerStore } from "./stored-ledger.ts";
+import { exists } from "./wallet-files.ts";
 
 export type LedgerStoreOptions = {
   /** `postgres://..`, or the path of an LMDB file, which is created if missing. */
@@ -19,15 +20,32 @@ export type LedgerStoreOptions = {
   readonly serviceKeyFile?: string | undefined;
   /** Whether a wallet is opened although its store is an older copy than was seen here. */
   readonly acceptsOlder?: boolean | undefined;
+  /** Puts something between the wallets and the database, as tests do that make it fail; if left out, nothing. */
+  readonly watch?: ((engine: Engine) => Engine) | undefined;
 };
 
 /** Throws `WalletRefusal` if the store, or the service's key, cannot be opened. */
 export async function openLedgerStore(options: LedgerStoreOptions): Promise<LedgerStore> {
-  const { location, folder, serviceKeyFile, acceptsOlder = false } = options;
+  const { location, folder, serviceKeyFile, acceptsOlder = false, watch = (engine) => engine } = options;
   const serviceKey = serviceKeyFile === undefined ? undefined : await readServiceKey(serviceKeyFile);
-  const engine = await openEngine(location);
+  const engine = watch(await openEngine(location));
   return { engine, folder, serviceKey, acceptsOlder };
 }
+
+/**
+ * Opens the database of a store, for copies of its wallets; a file that is missing is created only where copies are put
+ * back. Throws `WalletRefusal`.
+ */
+export async function openStoreForCopies(location: string, mayCreate: boolean): Promise<Engine> {
+  if (!mayCreate && !isPostgres(location) && !(await exists(resolve(location))))
+    throw new WalletRefusal(
+      "UNKNOWN_ERROR",
+      `The wallets' store can't be opened: there is no file ${location}`,
+    );
+  return await openEngine(location);
+}
+
+const isPostgres = (location: string): boolean => /^postgres(?:ql)?:\/\//.test(location);
 
 /** Closes the database, once all wallets are closed, and wipes the service's key. */
 export async function closeLedgerStore({ engine, serviceKey }: LedgerStore): Promise<void> {
@@ -37,7 +55,7 @@ export async function closeLedgerStore({ engine, serviceKey }: LedgerStore): Pro
 
 async function openEngine(location: string): Promise<Engine> {
   try {
-    if (/^postgres(?:ql)?:\/\//.test(location)) return await openPostgresEngine(location);
+    if (isPostgres(location)) return await openPostgresEngine(location);
     return openLmdbEngine(resolve(location));
   } catch (error) {
     // The database's message is not passed on, since its address may contain a password.

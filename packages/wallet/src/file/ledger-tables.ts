@@ -1,5 +1,5 @@
 /** The tables of a wallet's ledger in a store. */
-import type { Table } from "@anulo/store";
+import type { Table, WalletStore } from "@anulo/store";
 import type { ListName, MapName } from "../ledger/touched.ts";
 
 /** Bytes of a row's number in its key: rows are numbered, and read in that order. */
@@ -16,8 +16,6 @@ const inOrder = (number: number, places = 1): Table => ({
 export const headTable = inOrder(1);
 /** Lists of the state, with their numbers; each row has some items. */
 export const listTables: { readonly [L in ListName]: Table } = {
-  outputs: inOrder(2),
-  incoming: inOrder(3),
   intents: inOrder(4),
   pool: inOrder(5),
   addressBook: inOrder(6),
@@ -26,18 +24,29 @@ export const listTables: { readonly [L in ListName]: Table } = {
 };
 /** Items per row: a row is rewritten whole when one of them changes. */
 export const itemsPerRow: { readonly [L in ListName]: number } = {
-  outputs: 16,
-  incoming: 16,
   intents: 1,
   pool: 64,
   addressBook: 16,
   frozenBefore: 64,
   backgroundTransactions: 16,
 };
-/** Maps of the state, one entry per row, numbered in the order of the map. */
-export const mapTables: { readonly [M in MapName]: Table } = {
+/** Packed parts of the state, some hundred items per row: the columns of outputs, what else they have, and receipts. */
+export const outputTable = inOrder(9);
+export const coldOutputTable = inOrder(10);
+export const receiptTable = inOrder(11);
+/** Payments by place: packed ones some per row, the others one per row. */
+export const packedPaymentTable = inOrder(29);
+export const livePaymentTable = inOrder(30);
+export const txKeyTable = inOrder(31);
+/** Where version 1 had them: 16 items per row of the lists, an entry per row of the maps. */
+export const formerTables = {
+  outputs: inOrder(2),
+  incoming: inOrder(3),
   outgoing: inOrder(20),
   txKeys: inOrder(21),
+} as const;
+/** Maps of the state, one entry per row, numbered in the order of the map. */
+export const mapTables: { readonly [M in MapName]: Table } = {
   accountTags: inOrder(22),
   notes: inOrder(23),
   attributes: inOrder(24),
@@ -62,6 +71,13 @@ export const ledgerTables: readonly Table[] = [
   headTable,
   ...Object.values(listTables),
   ...Object.values(mapTables),
+  ...Object.values(formerTables),
+  outputTable,
+  coldOutputTable,
+  receiptTable,
+  packedPaymentTable,
+  livePaymentTable,
+  txKeyTable,
   accountTable,
   labelTable,
   recentTable,
@@ -83,4 +99,11 @@ export function placesOf(key: Uint8Array): { readonly places: number[]; readonly
   for (let at = 0; at + PLACE_BYTES + PART_BYTES <= key.length; at += PLACE_BYTES)
     places.push(view.getUint32(at));
   return { places, part: view.getUint16(key.length - PART_BYTES) };
+}
+
+/** One more than the highest number of a table's rows. */
+export async function countRows(store: WalletStore, table: Table): Promise<number> {
+  for await (const { key } of store.range(table, { reverse: true, limit: 1 }))
+    return placesOf(key).places[0]! + 1;
+  return 0;
 }

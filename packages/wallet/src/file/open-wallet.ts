@@ -9,9 +9,10 @@ import { applyTold, type EventSink, Follower } from "../events/follower.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { preferencesOf } from "../preferences.ts";
-import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
-import { checkLookahead } from "../scan/subaddress-table.ts";
+import type { Lookahead } from "../scan/address-runs.ts";
+import { checkLookahead, settingsOf } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
 import {
@@ -23,12 +24,11 @@ import {
   takeBackgroundLock,
 } from "./background-beside.ts";
 import { CacheBeside } from "./beside-original.ts";
-import { DamagedJournal } from "./journal.ts";
 import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
 import { createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
 import { type LedgerStore, type OpenLedger, openStoredLedger, refuseStored } from "./stored-ledger.ts";
-import { locksOf, takeLocksFor } from "./take-locks.ts";
+import { locksOf } from "./take-locks.ts";
 import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
 import {
   createKeysImage,
@@ -40,19 +40,22 @@ import {
   writeAddressFile,
   writeKeysImage,
 } from "./wallet-files.ts";
-import { fileLocks, type WalletLocks } from "./wallet-lock.ts";
+import { fileLocks, HeldLocks, type WalletLocks } from "./wallet-lock.ts";
 
 /** A wallet with the data that only its files contain. */
 export type OpenWallet = {
   readonly wallet: Wallet;
   /** Undefined for a wallet in memory only. */
   readonly paths: WalletPaths | undefined;
-  /** The keys file, encrypted with the password. */
+  /** The keys file, encrypted with the password, and what it says beside the keys. */
   keysImage: Uint8Array;
+  about: Pick<KeysFile, "createdAt" | "settings" | "isBackground">;
   /** The original program's cache; undefined without files, and for a background wallet. */
   readonly cache: CacheBeside | undefined;
   readonly background: BackgroundPart;
   readonly changeKey: OpenLedger["changeKey"];
+  /** Its locks: whoever opens the wallet again, with other keys, goes on with them. */
+  readonly locks: HeldLocks;
   /** Writes the files that other programs may read. Throws `WalletRefusal` if they can't be written. */
   readonly store: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -77,6 +80,8 @@ export type OpenOptions = {
   /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
   readonly runtime: Runtime;
+  /** The look-ahead of new wallets; that of the original if left out. */
+  readonly lookahead?: Lookahead | undefined;
   /** Whether closing the wallet writes a cache for the original program; true if left out. */
   readonly writesOriginalCache?: boolean;
   /** Where ledgers are stored; if left out, in a journal beside each wallet's keys. */
@@ -95,11 +100,13 @@ export async function createWallet(
   const { keys, seedLanguage, refreshFromHeight } = made;
   const settings = newSettings({ network: options.network, seedLanguage, refreshHeight: refreshFromHeight });
   if (keys.multisig !== undefined) settings.set("enable_multisig", 1);
+  for (const [name, count] of options.lookahead === undefined ? [] : settingsOf(options.lookahead))
+    settings.set(name, count);
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
   const sealed = await sealKeysFile(file, keysOptions(made.password, options));
   const keysImage = sealed.image;
   const locks = locksOf(options);
-  const unlock = paths === undefined ? async () => undefined : await locks.take(paths);
+  const held = new HeldLocks(paths === undefined ? async () => undefined : await locks.take(paths));
   let isNew = false;
   try {
     // Checked again, with the lock: another service may have created a wallet of this name meanwhile, and its keys are
@@ -113,7 +120,7 @@ export async function createWallet(
       else isNew = await createKeysImage(paths, keysImage);
       if (!isNew) throw alreadyExists();
     }
-    const opened = await openWith({ paths, file, ...sealed, keysImage, unlock }, options);
+    const opened = await openWith({ paths, file, ...sealed, keysImage, locks: held }, options);
     const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
     if (paths !== undefined && (isTestNetwork || made.addressFile === true)) {
       await writeAddressFile(paths, opened.wallet.addressOf({ major: 0, minor: 0 }));
@@ -122,7 +129,7 @@ export async function createWallet(
   } catch (error) {
     // An incomplete wallet is removed, since it would only occupy its name.
     if (paths !== undefined && isNew) await removeUnlessLost(paths, locks);
-    await unlock();
+    await held.release();
     refuseUnwritten(error);
   } finally {
     sealed.cacheKey.fill(0);
@@ -141,36 +148,18 @@ async function removeUnlessLost(paths: WalletPaths, locks: WalletLocks): Promise
   if (isHeld) await removeFiles(paths);
 }
 
-/** Opens a wallet whose keys have been read; `main`: the wallet for which it scans. */
-export async function openUnlocked(
-  keys: UnlockedKeys,
-  options: OpenOptions,
-  main?: BackgroundPart["main"],
-): Promise<OpenWallet> {
-  const unlock = await takeLocksFor(keys, locksOf(options), main?.paths);
-  try {
-    return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock, main }, options);
-  } catch (error) {
-    await unlock();
-    if (error instanceof DamagedJournal) throw failedToOpen(error.message);
-    refuseUnwritten(error);
-  } finally {
-    keys.file.cacheKey.fill(0);
-  }
-}
-
 export type Opening = {
   readonly paths: WalletPaths | undefined;
   readonly file: KeysFile;
   readonly keysImage: Uint8Array;
-  readonly unlock: () => Promise<void>;
+  readonly locks: HeldLocks;
   /** Decrypts the original's cache. */
   readonly cacheKey: Uint8Array;
   readonly main?: BackgroundPart["main"];
 };
 
 export async function openWith(opening: Opening, options: OpenOptions): Promise<OpenWallet> {
-  const { paths, file, keysImage, main } = opening;
+  const { paths, file, keysImage, locks, main } = opening;
   const follower = followerOf(opening, options);
   const { ledger, log, changeKey } = await openLedger(opening, options, follower);
   const commit = async (change: WalletChange) => {
@@ -207,8 +196,11 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
       .exclusively(async () => await cache?.store(wallet, { isAsked: true }))
       .catch(refuseUnwritten);
   };
-  const close = () => closeWallet(opened, opening, options);
-  const opened: OpenWallet = { wallet, paths, keysImage, cache, background, changeKey, store, close };
+  const close = () => closeWallet(opened, options);
+  const { createdAt, settings, isBackground = false } = file;
+  const about = { createdAt, settings, isBackground };
+  const files = { paths, keysImage, about, locks, cache, background };
+  const opened: OpenWallet = { wallet, ...files, changeKey, store, close };
   try {
     await joinBackground(opened, file, options);
   } catch (error) {
@@ -264,23 +256,24 @@ function wishesOf(settings: ReadonlyMap<string, Json>) {
 }
 
 async function closeWallet(
-  { wallet, background, cache }: OpenWallet,
-  { unlock }: Opening,
+  { wallet, background, cache, locks }: OpenWallet,
   options: OpenOptions,
 ): Promise<void> {
   try {
     await wallet.settle();
     await leaveBackground(wallet, background, options);
-    await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
-      const reason = error.message;
-      options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
-        reason,
+    // What could not be stored must not come back by way of the cache.
+    if (wallet.unwritten === undefined)
+      await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
+        const reason = error.message;
+        options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
+          reason,
+        });
       });
-    });
     await cache?.close();
     await wallet.close();
   } finally {
-    await unlock();
+    await locks.release();
   }
 }
 
@@ -327,11 +320,12 @@ async function leaveBackground(
   { beside }: BackgroundPart,
   { log }: OpenOptions,
 ): Promise<void> {
-  await beside?.update(wallet).catch((error: Error) => {
-    log?.warn("the background wallet's files can't be written; it goes on from where it was", {
-      reason: error.message,
+  if (wallet.unwritten === undefined)
+    await beside?.update(wallet).catch((error: Error) => {
+      log?.warn("the background wallet's files can't be written; it goes on from where it was", {
+        reason: error.message,
+      });
     });
-  });
   await beside?.close();
 }
 
@@ -346,9 +340,8 @@ async function openLedger(
   follower: Follower | undefined,
 ): Promise<OpenLedger> {
   const settings = walletSettings(file.settings);
-  const fresh = createLedger(network, settings);
-  const changeKey: OpenLedger["changeKey"] = (_, write) => write();
-  if (paths === undefined) return { ledger: fresh, log: noChangeLog, changeKey };
+  const begin = () => createLedger(network, settings);
+  if (paths === undefined) return { ledger: begin(), log: noChangeLog, changeKey: writeKeysFile };
   const { keys } = file;
   // A background wallet's files are rewritten by its main wallet.
   if (ledgers !== undefined && file.isBackground !== true) {
@@ -360,11 +353,16 @@ async function openLedger(
   await refuseStored(paths);
   return await withStore(paths, keys, network, async (store) => {
     await settleNextStore(store);
-    if (await exists(paths.store)) return { ...(await openStore(store, settings, follower)), changeKey };
-    await follower?.begin(fresh);
-    return { ledger: fresh, log: await createStore(store, fresh), changeKey };
+    if (await exists(paths.store))
+      return { ...(await openStore(store, settings, follower)), changeKey: writeKeysFile };
+    const ledger = begin();
+    await follower?.begin(ledger);
+    return { ledger, log: await createStore(store, ledger), changeKey: writeKeysFile };
   });
 }
+
+/** Where no store has a key of its own, another password changes the keys file alone. */
+const writeKeysFile: OpenLedger["changeKey"] = (_, write) => write();
 
 /** The settings of a keys file that are part of a wallet's state. */
 export function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {

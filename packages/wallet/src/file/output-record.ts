@@ -1,6 +1,6 @@
 /** Serialization of outputs. */
 import type { Plain } from "../cbor.ts";
-import type { OwnedOutput } from "../state.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 
 /** `replaces`: the outputs that it replaced, newest first; earlier versions wrote each one nested in the one before. */
 type OutputRecord = Omit<OwnedOutput, "replaces"> & {

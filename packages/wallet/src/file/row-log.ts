@@ -1,8 +1,15 @@
 /** Stores changes of a wallet's ledger in the rows of a store. */
-import { setTimeout as delay } from "node:timers/promises";
-import { StoreUnavailable, type WalletKey, type WalletRow, type WalletStore } from "@anulo/store";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
+import {
+  Fenced,
+  OutcomeUnknown,
+  StoreUnavailable,
+  type WalletKey,
+  type WalletRow,
+  type WalletStore,
+} from "@anulo/store";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
-import { WalletRefusal } from "../refusal.ts";
+import { ownedElsewhere, UnwrittenStore } from "../refusal.ts";
 import type { RowChange } from "./cells.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
 import { ledgerTables, rowKey, unfinishedTable } from "./ledger-tables.ts";
@@ -105,9 +112,11 @@ export class RowLog implements ChangeLog {
   #broken: unknown;
   #isClosing = false;
 
+  /** `rows`: all of them that were taken so far are in the store. */
   constructor(store: WalletStore, rows: LedgerRows) {
     this.#store = store;
     this.#rows = rows;
+    rows.written(store);
   }
 
   append(): Promise<void> {
@@ -117,14 +126,21 @@ export class RowLog implements ChangeLog {
     });
   }
 
+  /** Rows are taken of the ledger as it is: none may be written once a change was applied to it in part. */
+  refuse(reason: unknown): void {
+    this.#broken ??= reason;
+  }
+
   async #drain(): Promise<void> {
-    await Promise.resolve();
+    // Not in the turn that has applied the change, which may have been long.
+    await setImmediate();
     while (this.#waiting.length > 0) {
       const waiting = this.#waiting;
       this.#waiting = [];
       try {
         if (this.#broken !== undefined) throw this.#broken;
         await this.#write(this.#rows.take());
+        this.#rows.written(this.#store);
         for (const { done } of waiting) done();
       } catch (error) {
         // The state of the rows may be unknown now: the wallet has to be opened again.
@@ -158,16 +174,9 @@ export class RowLog implements ChangeLog {
 
 /** The error that callers receive when the store rejects a change. */
 function refusalOf(error: unknown): unknown {
-  const why = storeFailures[error instanceof Error ? error.name : ""];
-  if (why === undefined) return error;
-  return new WalletRefusal(
-    "UNKNOWN_ERROR",
-    `The wallet's store cannot be written: ${why}. Nothing more is kept until the wallet is opened again`,
-  );
+  if (error instanceof Fenced) return ownedElsewhere();
+  if (error instanceof StoreUnavailable) return new UnwrittenStore("it is out of reach, or full");
+  if (error instanceof OutcomeUnknown)
+    return new UnwrittenStore("whether the last change was kept is not known");
+  return error;
 }
-
-const storeFailures: Readonly<Record<string, string | undefined>> = {
-  Fenced: "another service has opened the wallet",
-  StoreUnavailable: "it is out of reach, or full",
-  OutcomeUnknown: "whether the last change was kept is not known",
-};

@@ -10,19 +10,26 @@ import type { Follower } from "../events/follower.ts";
 import { applyChange, isKnownChange } from "../ledger/apply-change.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import { append } from "../lists.ts";
+import { TxKeys } from "../packed/tx-keys.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
-import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
+import { DamagedJournal, Journal, syncDirectory, unreadableVersion } from "./journal.ts";
 import { outputOf, recordOf } from "./output-record.ts";
 
 /** Stores changes before they are acknowledged. */
 export interface ChangeLog {
   /** Resolves once `change` is durable; `encoded` is its encoding, if that exists already. */
   append(change: WalletChange, encoded?: Uint8Array): Promise<void>;
+  /** Makes every later `append`, and those not yet begun, fail with this error: a change was applied in part. */
+  refuse(reason: unknown): void;
   close(): Promise<void>;
 }
 
 /** For wallets without a file. */
-export const noChangeLog: ChangeLog = { append: async () => undefined, close: async () => undefined };
+export const noChangeLog: ChangeLog = {
+  append: async () => undefined,
+  refuse: () => undefined,
+  close: async () => undefined,
+};
 
 /** 2: with intents; 3: with changes for an event log. */
 const FORMAT_VERSION = 3;
@@ -44,8 +51,11 @@ export type StoreOptions = {
 };
 
 type ListName = "outputs" | "incoming" | "outgoing" | "intents" | "background";
+type SavedState = Partial<Omit<WalletState, "txKeys">> & {
+  readonly txKeys?: ReadonlyMap<string, readonly Uint8Array[]>;
+};
 type SnapshotRecord =
-  | { readonly kind: "state"; readonly version: number; readonly state: Partial<WalletState> }
+  | { readonly kind: "state"; readonly version: number; readonly state: SavedState }
   | { readonly kind: "items"; readonly of: ListName; readonly items: readonly Plain[] };
 
 export async function createStore(options: StoreOptions, ledger: Ledger): Promise<ChangeLog> {
@@ -129,6 +139,7 @@ export async function openStore(
 function logOf(journal: Journal): ChangeLog {
   return {
     append: (change, encoded = encodeChange(change)) => journal.append(encoded),
+    refuse: (reason) => journal.refuse(reason),
     close: () => journal.close(),
   };
 }
@@ -188,39 +199,53 @@ function restoreState(
   state: WalletState,
   { version, state: saved }: Extract<SnapshotRecord, { kind: "state" }>,
 ): void {
-  if (version < 1 || version > FORMAT_VERSION)
-    throw new DamagedJournal(`wallet store version ${version} is not known`);
-  Object.assign(state, saved);
+  if (!(version >= 1 && version <= FORMAT_VERSION))
+    throw new DamagedJournal(unreadableVersion(version, FORMAT_VERSION));
+  Object.assign(state, saved, { txKeys: TxKeys.of(saved.txKeys ?? []) });
+  state.outputs.pass(state.height);
 }
 
 function restoreItems(state: WalletState, { of, items }: Extract<SnapshotRecord, { kind: "items" }>): void {
   if (of === "outgoing") {
     for (const [id, payment] of items as unknown as [string, never][]) state.outgoing.set(id, payment);
-  } else if (of === "outputs") append(state.outputs, items.map(outputOf));
+  } else if (of === "outputs") for (const item of items) state.outputs.push(outputOf(item));
   else if (of === "background") append((state.background?.transactions ?? []) as unknown[], items);
-  else append(state[of] as unknown[], items);
+  else append(state[of] as { push(item: unknown): unknown }, items);
 }
 
 async function snapshotOf(state: WalletState): Promise<Uint8Array[]> {
-  const { outputs, incoming, outgoing, intents, background, ...others } = state;
-  const rest = { ...others, background: background && { ...background, transactions: [] } };
+  const { outputs, incoming, outgoing, intents, background, txKeys, ...others } = state;
+  const rest = {
+    ...others,
+    txKeys: new Map(txKeys),
+    background: background && { ...background, transactions: [] },
+  };
   const records = [writeRecord({ kind: "state", version: FORMAT_VERSION, state: rest })];
-  const lists: [ListName, readonly unknown[]][] = [
-    ["outputs", outputs.map(recordOf)],
+  const lists: [ListName, Iterable<unknown>][] = [
     ["incoming", incoming],
-    ["outgoing", [...outgoing]],
+    ["outgoing", outgoing],
     ["intents", intents],
     ["background", background?.transactions ?? []],
   ];
-  for (const [of, list] of lists) {
-    for (let at = 0; at < list.length; at += ITEMS_PER_RECORD) {
-      records.push(
-        writeRecord({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }),
-      );
-      await setImmediate();
-    }
-  }
+  const add = async (of: ListName, items: readonly unknown[]) => {
+    records.push(writeRecord({ kind: "items", of, items: items as Plain[] }));
+    await setImmediate();
+  };
+  for (let at = 0; at < outputs.count; at += ITEMS_PER_RECORD)
+    await add("outputs", outputs.slice(at, at + ITEMS_PER_RECORD).map(recordOf));
+  for (const [of, list] of lists) for (const items of inParts(list)) await add(of, items);
   return records;
+}
+
+function* inParts(list: Iterable<unknown>): Generator<unknown[]> {
+  let items: unknown[] = [];
+  for (const item of list) {
+    items.push(item);
+    if (items.length < ITEMS_PER_RECORD) continue;
+    yield items;
+    items = [];
+  }
+  if (items.length > 0) yield items;
 }
 
 function writeRecord(value: SnapshotRecord): Uint8Array {

@@ -5,11 +5,13 @@
 import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { equalBytes } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
 import {
   DamagedStore,
   type Engine,
   openWalletStore,
+  removeWalletRows,
   type WalletId,
   type WalletStore,
   WrongStoreKey,
@@ -78,7 +80,7 @@ export type OpenLedger = {
 const nextOf = ({ store }: WalletPaths): string => `${store}.next`;
 
 /** The id of the wallet in a file; undefined if there is none, or if the file has other content. */
-async function readName(path: string): Promise<WalletId | undefined> {
+export async function readName(path: string): Promise<WalletId | undefined> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
@@ -94,7 +96,8 @@ async function readName(path: string): Promise<WalletId | undefined> {
   }
 }
 
-async function writeName(path: string, wallet: WalletId): Promise<void> {
+/** Writes the file with the id of a wallet in its store, in one step. */
+export async function writeName(path: string, wallet: WalletId): Promise<void> {
   // No other process writes this file, even if it was suspended in the middle and continues.
   const next = `${path.replace(/\.anulo(?:\.next)?$/, `.${randomBytes(4).toString("hex")}$&`)}.new`;
   const file = await open(next, "w", 0o600);
@@ -159,11 +162,25 @@ async function settleNextName(wallet: StoredWallet, store: LedgerStore): Promise
     if (!(error instanceof WrongStoreKey)) throw error;
     // Deleted only if the current ledger opens: otherwise the cause is a different service key.
     const current = await readName(wallet.paths.store);
-    if (current !== undefined) await (await openNamed(wallet, { store, id: current })).close();
+    if (current !== undefined) {
+      await (await openNamed(wallet, { store, id: current })).close();
+      await removeRows(wallet, { store, id });
+    }
     return await rm(path, { force: true });
   }
+  // The keys that are on disk by now do not open the former ledger.
+  const former = await readName(wallet.paths.store);
+  if (former !== undefined && !equalBytes(former, id)) await removeRows(wallet, { store, id: former });
   await rename(path, wallet.paths.store);
   await syncDirectory(dirname(path));
+}
+
+/** Removes the rows of a ledger that no file of the wallet names any more. */
+async function removeRows(
+  { paths }: StoredWallet,
+  { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
+): Promise<void> {
+  await removeWalletRows(store.shared?.engineFor(paths) ?? store.engine, id, store.folder);
 }
 
 async function createStoredLedger(
@@ -175,7 +192,7 @@ async function createStoredLedger(
   try {
     const loaded = await loadWritten(wallet, { store, opened });
     const rows = loaded?.rows ?? LedgerRows.of(ledger);
-    if (loaded === undefined) await writeRows(opened, rows.take());
+    if (loaded === undefined) await writeRows(opened, await rows.takeAll());
     await writeName(path, id);
     return openLedgerOf(wallet, { store, id, opened, ledger: loaded?.ledger ?? ledger, rows });
   } catch (error) {
@@ -212,8 +229,22 @@ async function loadWritten(
   { store, opened }: { readonly store: LedgerStore; readonly opened: WalletStore },
 ) {
   if (store.shared === undefined) return undefined;
+  return await loadAsToday(opened, wallet);
+}
+
+/** Loads a ledger; rows of an earlier version are replaced, all or nothing. */
+async function loadAsToday(opened: WalletStore, wallet: StoredWallet) {
   await finishRows(opened);
-  return await LedgerRows.load(opened, wallet);
+  // In a category that is logged by default: with many outputs this takes long.
+  const log = wallet.log?.in("global");
+  const onFormer = (rows: number, all: number) =>
+    log?.info("takes over a wallet's rows of an earlier version", { rows, all });
+  const loaded = await LedgerRows.load(opened, { ...wallet, onFormer });
+  if (loaded?.isFormer === true) {
+    await writeRows(opened, await loaded.rows.takeAll());
+    log?.info("a wallet's rows are those of this version");
+  }
+  return loaded;
 }
 
 async function continueLedger(
@@ -222,8 +253,7 @@ async function continueLedger(
 ): Promise<OpenLedger> {
   const opened = await openNamed(wallet, { store, id });
   try {
-    await finishRows(opened);
-    const loaded = await LedgerRows.load(opened, wallet);
+    const loaded = await loadAsToday(opened, wallet);
     if (loaded === undefined) throw new DamagedJournal("the wallet's store is empty");
     return openLedgerOf(wallet, { store, id, opened, ...loaded });
   } catch (error) {
@@ -285,6 +315,7 @@ async function openNamed(
   { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
 ): Promise<WalletStore> {
   return await openRows(wallet, { store, id, isNamed: true }).catch((error: Error) => {
+    if (error instanceof DamagedStore) throw new DamagedJournal(error.message);
     if (!(error instanceof WrongStoreKey)) throw error;
     throw failedToOpen("its store opens with another key: it was last opened with a --service-key-file");
   });

@@ -2,41 +2,37 @@
 import type { LedgerStore } from "./stored-ledger.ts";
 import type { UnlockedKeys } from "./unlock-keys.ts";
 import type { WalletPaths } from "./wallet-files.ts";
-import { fileLocks, takeLock, type WalletLocks } from "./wallet-lock.ts";
-
-type TakeLock = () => Promise<() => Promise<void>>;
+import { fileLocks, HeldLocks, takeLock, type WalletLocks } from "./wallet-lock.ts";
 
 /** Lock files, unless the wallets are shared with other services. */
 export const locksOf = ({ store }: { readonly store?: LedgerStore }): WalletLocks =>
   store?.shared?.locks ?? fileLocks;
 
+/** Which locks a wallet needs beside its own, and what is there already. */
+export type Locking = {
+  /** The wallet for which it scans: then that one's lock is its own. */
+  readonly main?: WalletPaths | undefined;
+  /** Its own lock, if that is held already. */
+  readonly held?: HeldLocks | undefined;
+};
+
 /**
- * Takes the locks of a wallet, and of the main wallet it scans for (`main`); returns a function that releases them.
- * Among services that share wallets, a background wallet's files have a lock of their own, since no store protects
- * them.
+ * Takes the locks of a wallet. Among services that share wallets, a background wallet's files have a lock of their own,
+ * since no store protects them.
  */
 export async function takeLocksFor(
   { paths, file }: UnlockedKeys,
   locks: WalletLocks,
-  main?: WalletPaths,
-): Promise<() => Promise<void>> {
-  const ofFile = () => takeLock(paths.lock);
-  if (main !== undefined) return await takeLocks([() => locks.take(main), ofFile]);
-  const both = file.isBackground === true && locks !== fileLocks;
-  return await takeLocks([() => locks.take(paths), ...(both ? [ofFile] : [])]);
-}
-
-async function takeLocks([first, ...others]: readonly TakeLock[]): Promise<() => Promise<void>> {
-  if (first === undefined) return async () => undefined;
-  const unlock = await first();
+  { main, held }: Locking,
+): Promise<HeldLocks> {
+  const own = held ?? new HeldLocks(await locks.take(main ?? paths));
+  const needsFile = main !== undefined || (file.isBackground === true && locks !== fileLocks);
+  if (!needsFile) return own;
   try {
-    const unlockOthers = await takeLocks(others);
-    return async () => {
-      await unlockOthers();
-      await unlock();
-    };
+    const others = await takeLock(paths.lock);
+    return new HeldLocks(() => own.release(), others);
   } catch (error) {
-    await unlock();
+    await own.release();
     throw error;
   }
 }

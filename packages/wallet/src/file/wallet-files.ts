@@ -3,11 +3,11 @@
  * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read
  * and written again (beside-original.ts), as `<name>.anulo.cache` while it is being written.
  */
-import { randomBytes } from "node:crypto";
-import { access, link, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { createHash, randomBytes } from "node:crypto";
+import { access, link, mkdir, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { toHex } from "@anulo/protocol";
-import { failedToOpen, WalletRefusal } from "../refusal.ts";
+import { MissingWallet, WalletRefusal } from "../refusal.ts";
 import { IV_BYTES } from "./encrypted-file.ts";
 import { syncDirectory } from "./journal.ts";
 
@@ -118,12 +118,25 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Removes the files of a wallet that could not be created. */
+/** Rewritten the files of a wallet that could not be created. */
 export async function removeFiles({ base, keys, store }: WalletPaths): Promise<void> {
   for (const path of [keys, store, `${base}.address.txt`]) await rm(path, { force: true });
 }
 
-export const missingFile = ({ keys }: WalletPaths) => failedToOpen(`file not found "${keys}"`);
+/**
+ * The folder of files that are to replace those of a wallet, below a folder beside the wallets; names of wallets may be
+ * no names of folders, as `..`.
+ */
+export function nextFolderOf(folder: string, { base }: WalletPaths): string {
+  return join(folder, "next", createHash("sha256").update(basename(base)).digest("hex"));
+}
+
+/** Removes such a folder: whoever was about to replace the wallet's files replaces nothing any more. */
+export async function removeNextFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+export const missingFile = ({ keys }: WalletPaths) => new MissingWallet(keys);
 
 /** The keys file; undefined if it does not exist. */
 export function readKeysImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
@@ -168,6 +181,14 @@ export async function writeAddressFile(paths: WalletPaths, address: string): Pro
   await writeFile(`${paths.base}.address.txt`, address, { mode: 0o600 });
 }
 
+/** How the keys file of a wallet is replaced that other services may get meanwhile. */
+export type KeysFence = {
+  /** Where the new files are written: the wallet's next owner rewritten this folder before it reads the keys. */
+  readonly folder: string;
+  /** Throws `WalletRefusal` if the wallet is another service's by now. */
+  confirm(): Promise<void>;
+};
+
 /**
  * The path at which a keys file is written before it replaces the old one. No other process writes it: a process that
  * was suspended in the middle and continues later writes only its own file.
@@ -175,11 +196,12 @@ export async function writeAddressFile(paths: WalletPaths, address: string): Pro
 const nextKeysOf = ({ base }: WalletPaths): string => `${base}.${randomBytes(4).toString("hex")}.keys.new`;
 
 /** Replaces the keys file in one step: after a crash it is either the old or the new one. */
-export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Promise<void> {
-  const next = nextKeysOf(paths);
-  await writeNext(next, image);
-  await rename(next, paths.keys);
-  await syncDirectory(dirname(paths.keys));
+export async function writeKeysImage(
+  paths: WalletPaths,
+  image: Uint8Array,
+  fence?: KeysFence,
+): Promise<void> {
+  await replaceFenced([{ path: paths.keys, next: nextKeysOf(paths), image }], fence);
 }
 
 /** Creates a keys file while other processes may create one too; returns false if one exists, which is not changed. */
@@ -200,18 +222,43 @@ export async function createKeysImage(paths: WalletPaths, image: Uint8Array): Pr
 
 /**
  * Replaces the keys file and the original's cache: both are on disk before either is renamed, so that a crash between
- * the two leaves the missing one as `<name>.new`.
+ * the two leaves the missing one, as `<name>.new` if no other services share the wallet.
  */
 export async function writeKeysAndCache(
   paths: WalletPaths,
   images: { readonly keys: Uint8Array; readonly cache: Uint8Array },
+  fence?: KeysFence,
 ): Promise<void> {
-  const next = nextKeysOf(paths);
-  await writeNext(`${paths.base}.new`, images.cache);
-  await writeNext(next, images.keys);
-  await rename(next, paths.keys);
-  await rename(`${paths.base}.new`, paths.base);
-  await syncDirectory(dirname(paths.keys));
+  const keys = { path: paths.keys, next: nextKeysOf(paths), image: images.keys };
+  await replaceFenced([keys, { path: paths.base, next: `${paths.base}.new`, image: images.cache }], fence);
+}
+
+type Replacement = { readonly path: string; readonly next: string; readonly image: Uint8Array };
+
+/**
+ * Writes the new files, then renames them in this order. With a fence the service is asked in between whether it still
+ * has the wallet: one that has lost it later, before it renames them, finds them removed.
+ */
+async function replaceFenced(files: readonly Replacement[], fence: KeysFence | undefined): Promise<void> {
+  const own = randomBytes(8).toString("hex");
+  if (fence !== undefined) await mkdir(fence.folder, { recursive: true, mode: 0o700 });
+  const written = files.map(({ path, next, image }, i) => {
+    return { path, image, next: fence === undefined ? next : join(fence.folder, `${own}.${i}`) };
+  });
+  let moved = 0;
+  try {
+    for (const { next, image } of written) await writeNext(next, image);
+    await fence?.confirm();
+    for (; moved < written.length; moved++) await rename(written[moved]!.next, written[moved]!.path);
+  } catch (error) {
+    if (moved === 0) for (const { next } of written) await rm(next, { force: true });
+    if (fence === undefined || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new WalletRefusal(
+      "UNOWNED",
+      "Another service has the wallet by now, and its keys file was not changed",
+    );
+  }
+  await syncDirectory(dirname(files[0]!.path));
 }
 
 async function writeNext(path: string, image: Uint8Array): Promise<void> {
@@ -238,6 +285,11 @@ export async function putCacheAside({ base }: WalletPaths): Promise<void> {
 /** Does the same with the journal of a wallet whose other files were deleted: a new wallet of its name starts empty. */
 export async function putStoreAside({ store }: WalletPaths): Promise<void> {
   await putAside(store);
+}
+
+/** Does the same with a keys file in whose place a copy is put. */
+export async function putKeysAside({ keys }: WalletPaths): Promise<void> {
+  await putAside(keys);
 }
 
 async function putAside(path: string): Promise<void> {

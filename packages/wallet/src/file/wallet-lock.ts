@@ -8,7 +8,7 @@ import { open, readFile, readlink, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { failedToOpen, refuseUnwritten } from "../refusal.ts";
-import type { WalletPaths } from "./wallet-files.ts";
+import type { KeysFence, WalletPaths } from "./wallet-files.ts";
 
 /** The locks of the wallets in a folder. */
 export interface WalletLocks {
@@ -16,12 +16,48 @@ export interface WalletLocks {
   take(paths: WalletPaths): Promise<() => Promise<void>>;
   /** Throws `WalletRefusal` if a lock that was taken may be another service's by now. */
   confirm(paths: WalletPaths): Promise<void>;
+  /** How the keys file of a wallet whose lock was taken is replaced; undefined if nothing else has to be done. */
+  fenceOf(paths: WalletPaths): KeysFence | undefined;
+}
+
+/** The locks of an open wallet. */
+export class HeldLocks {
+  readonly #own: () => Promise<void>;
+  readonly #others: () => Promise<void>;
+  #isHandedOn = false;
+
+  /** `own` releases the wallet's lock, `others` those of its files beside it. */
+  constructor(own: () => Promise<void>, others: () => Promise<void> = async () => undefined) {
+    let released: Promise<void> | undefined;
+    this.#own = () => {
+      released ??= own();
+      return released;
+    };
+    this.#others = others;
+  }
+
+  /** The wallet's lock, which from here on is released by `HeldLocks` returned here, and not by this. */
+  handOn(): HeldLocks {
+    this.#isHandedOn = true;
+    return new HeldLocks(this.#own);
+  }
+
+  /** Undoes `handOn`. */
+  takeBack(): void {
+    this.#isHandedOn = false;
+  }
+
+  async release(): Promise<void> {
+    await this.#others();
+    if (!this.#isHandedOn) await this.#own();
+  }
 }
 
 /** One lock file per wallet, valid as long as its holder lives. */
 export const fileLocks: WalletLocks = {
   take: ({ lock }) => takeLock(lock),
   confirm: async () => undefined,
+  fenceOf: () => undefined,
 };
 
 /** Milliseconds between two touches of a lock. */

@@ -4,9 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger, Passes } from "@anulo/rpc";
 import { Expelled, OtherSettings, type PostgresEngine, type WalletLeases } from "@anulo/store";
 import type { SharedWallets } from "../file/stored-ledger.ts";
-import type { WalletPaths } from "../file/wallet-files.ts";
-import { failedToOpen, WalletRefusal } from "../refusal.ts";
-import { Membership } from "./membership.ts";
+import { nextFolderOf, removeNextFolder, type WalletPaths } from "../file/wallet-files.ts";
+import { failedToOpen, MissingWallet, WalletRefusal } from "../refusal.ts";
+import { Backoff } from "./backoff.ts";
+import { elsewhere, Membership } from "./membership.ts";
 import { Router } from "./router.ts";
 
 const BEAT_MS = 1000;
@@ -37,6 +38,8 @@ export interface FleetHost {
 export type FleetParts = {
   /** The id shared by all processes of the fleet, 16 bytes. */
   readonly id: Uint8Array;
+  /** The folder that all processes have beside the database. */
+  readonly folder: string;
   readonly engine: PostgresEngine;
   readonly leases: WalletLeases;
   readonly passes: Passes;
@@ -49,6 +52,10 @@ export type FleetParts = {
 
 const nameOf = ({ base }: WalletPaths): string => basename(base);
 
+/** Whether an attempt to open a wallet would fail at any process, until a caller does something about it. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof MissingWallet || (error instanceof WalletRefusal && error.kind === "NOT_OPEN");
+
 export class Fleet {
   readonly #parts: FleetParts;
   readonly #elapsed: () => number;
@@ -57,12 +64,17 @@ export class Fleet {
   #beating: Promise<void> | undefined;
   readonly #stopped = new AbortController();
   readonly #opening = new Set<string>();
+  readonly #backoff: Backoff;
   #handsOver = false;
   /** The locks of the wallets' files: here a lease takes their place. */
   readonly shared: SharedWallets = {
     locks: {
-      take: (paths) => this.#member().take(nameOf(paths)),
-      confirm: async (paths) => this.#member().confirm(nameOf(paths)),
+      take: (paths) => this.#take(paths),
+      confirm: (paths) => this.#member().confirm(nameOf(paths)),
+      fenceOf: (paths) => ({
+        folder: nextFolderOf(this.#parts.folder, paths),
+        confirm: () => this.#member().confirm(nameOf(paths)),
+      }),
     },
     engineFor: (paths) => this.#engineFor(nameOf(paths)),
   };
@@ -74,6 +86,7 @@ export class Fleet {
     const { leases, passes, restricted, elapsed = () => performance.now() } = parts;
     this.#parts = parts;
     this.#elapsed = elapsed;
+    this.#backoff = new Backoff(elapsed);
     this.router = new Router({ membership: () => this.#membership, leases, passes, restricted, elapsed });
   }
 
@@ -128,16 +141,28 @@ export class Fleet {
     return this.#membership;
   }
 
+  /** Takes a wallet's lease. A former owner's unfinished files are removed, so that it replaces nothing any more. */
+  async #take(paths: WalletPaths): Promise<() => Promise<void>> {
+    const giveBack = await this.#member().take(nameOf(paths));
+    try {
+      await removeNextFolder(nextFolderOf(this.#parts.folder, paths));
+      return giveBack;
+    } catch (error) {
+      await giveBack();
+      throw error;
+    }
+  }
+
   #engineFor(name: string) {
     const { engine, id } = this.#parts;
     const { process } = this.#member();
-    if (process === undefined) throw failedToOpen("this process is cut off from its fleet: ask again");
+    if (process === undefined) throw elsewhere();
     const leased = engine.under({ fleet: id, name, process });
     return {
       ...leased,
       fence: (wallet: Uint8Array, above?: number) =>
         leased.fence(wallet, above).catch((error: unknown) => {
-          if (error instanceof Expelled) throw failedToOpen("another process of the fleet has it by now");
+          if (error instanceof Expelled) throw elsewhere();
           throw error;
         }),
     };
@@ -157,9 +182,9 @@ export class Fleet {
     await membership.tick();
     this.router.update();
     if (!membership.isSure) return;
-    await this.#adopt(membership).catch((error) =>
-      this.#parts.log.warn("no wallet can be taken over", { error }),
-    );
+    await this.#takeUnknown(membership)
+      .then(() => this.#adopt(membership))
+      .catch((error) => this.#parts.log.warn("no wallet can be taken over", { error }));
     if (beat % BEATS_PER_BALANCE === 0) void this.#balance(membership);
   }
 
@@ -178,29 +203,33 @@ export class Fleet {
         membership.free,
       );
       if (room <= 0) return;
-      const names = await membership.adopt(room);
+      const names = await membership.adopt(room, this.#backoff.waiting());
       for (const name of names) void this.#open(membership, name);
       if (names.length < room || this.#opening.size >= MOST_OPENING) return;
     }
   }
 
+  /** Opens the wallets whose leases this process has without having heard of it. */
+  async #takeUnknown(membership: Membership): Promise<void> {
+    for (const name of await membership.takeUnknown()) {
+      this.#parts.log.info("a lease was granted without an answer", { file: name });
+      void this.#open(membership, name);
+    }
+  }
+
   async #open(membership: Membership, name: string): Promise<void> {
-    const { log } = this.#parts;
     this.#opening.add(name);
     try {
       for (let attempt = 1; ; attempt++) {
         const { process } = membership;
         try {
-          return await this.#host?.open(name);
+          await this.#host?.open(name);
+          return this.#backoff.succeeded(name);
         } catch (error) {
           const isOver = membership.process !== process || this.#stopped.signal.aborted;
-          const isLocked = error instanceof WalletRefusal && error.kind === "NOT_OPEN";
-          if (!isOver && !isLocked && attempt < OPEN_ATTEMPTS) {
-            await delay(OPEN_RETRY_MS);
-            continue;
-          }
-          log.warn("a wallet that was taken over can't be opened", { file: name, error });
-          return await membership.release(name);
+          if (isOver || isFinal(error) || attempt >= OPEN_ATTEMPTS)
+            return await this.#giveUp(membership, name, error);
+          await delay(OPEN_RETRY_MS);
         }
       }
     } finally {
@@ -208,6 +237,14 @@ export class Fleet {
       // The next wallets need not wait for the next heartbeat.
       if (membership.isSure) void this.#adopt(membership).catch(() => undefined);
     }
+  }
+
+  /** Leaves a wallet that can't be opened here to the others, or to this process later; its callers may be the first. */
+  async #giveUp(membership: Membership, name: string, error: unknown): Promise<void> {
+    this.#parts.log.warn("a wallet that was taken over can't be opened", { file: name, error });
+    if (isFinal(error)) return await membership.release(name);
+    this.#backoff.failed(name);
+    await membership.handOver(name);
   }
 
   /** Hands idle wallets over to processes that have fewer; never rejects, and no heartbeat waits for the files. */

@@ -1,7 +1,7 @@
 /** This process as a member of its fleet: the leases it holds, and until when it can be sure of them. */
 import type { Logger } from "@anulo/rpc";
 import { Expelled, type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
-import { failedToOpen } from "../refusal.ts";
+import { failedToOpen, WalletRefusal } from "../refusal.ts";
 
 /** Milliseconds after which a membership that is not renewed ends, by the database's clock. */
 export const LIFETIME_MS = 5000;
@@ -41,6 +41,7 @@ export class Membership {
   /** Wallets that are open here, each with the membership under which it was opened. */
   readonly #taken = new Map<string, string>();
   readonly #handingOver = new Set<string>();
+  #unknown = new Set<string>();
   #isLeaving = false;
 
   constructor(options: MembershipOptions) {
@@ -124,6 +125,7 @@ export class Membership {
     this.#held.clear();
     this.#taken.clear();
     this.#handingOver.clear();
+    this.#unknown.clear();
     // If the database cannot be reached, the other members remove this one.
     if (former !== undefined) leases.leave(former).catch(() => undefined);
     onEnded();
@@ -138,10 +140,7 @@ export class Membership {
     this.#taken.set(name, process);
     try {
       const owner = await this.#options.leases.take(process, name).catch(asRefusal);
-      if (owner !== process)
-        throw failedToOpen(
-          "another process of the fleet has it open: call it by its name, /wallets/NAME/json_rpc",
-        );
+      if (owner !== process) throw elsewhere();
       this.#sureProcess(process);
     } catch (error) {
       if (this.#taken.get(name) === process) this.#taken.delete(name);
@@ -151,24 +150,55 @@ export class Membership {
     return () => this.#giveBack(name, process);
   }
 
-  /** Throws `WalletRefusal` unless the wallet's lease is certainly held. */
-  confirm(name: string): void {
-    if (!this.isHere(name)) throw cutOff();
+  /** Throws `WalletRefusal` unless the wallet's lease is held, by this process's clock and by the database. */
+  async confirm(name: string): Promise<void> {
+    const process = this.#sureProcess();
+    if (!this.isHere(name)) throw elsewhere();
+    await this.#options.leases.confirm(process, name).catch(asRefusal);
+    this.#sureProcess(process);
   }
 
-  /** Takes leases without a holder, for wallets that are to be opened here. */
-  async adopt(most: number): Promise<string[]> {
+  /** Takes leases without a holder, for wallets that are to be opened here, but none of `others`. */
+  async adopt(most: number, others: readonly string[] = []): Promise<string[]> {
     const process = this.#process;
     if (process === undefined || this.#isLeaving || !this.isSure) return [];
-    const names = await this.#options.leases.adopt(process, most);
+    const names = await this.#options.leases.adopt(process, most, others);
     if (this.#process !== process) return [];
     for (const name of names) this.#held.add(name);
     return names;
   }
 
+  /**
+   * Leases that the database says are held here, and of which this process does not know, at this call and at the one
+   * before: the answer that granted them was lost, or the one that ended them. From here on they are known.
+   */
+  async takeUnknown(): Promise<string[]> {
+    const process = this.#process;
+    const own = this.#members.find((member) => member.process === process);
+    const isOdd = own !== undefined && own.owned > this.#held.size;
+    if (process === undefined || this.#isLeaving || !this.isSure || !isOdd) {
+      this.#unknown.clear();
+      return [];
+    }
+    const held = await this.#options.leases.heldBy(process);
+    if (this.#process !== process) return [];
+    const strange = held.filter((name) => !this.#held.has(name) && !this.#taken.has(name));
+    const sure = strange.filter((name) => this.#unknown.has(name));
+    this.#unknown = new Set(strange);
+    for (const name of sure) this.#held.add(name);
+    return sure;
+  }
+
   /** Marks a wallet so that its lease is free for the other processes once it is closed. */
   handOverNext(name: string): void {
     this.#handingOver.add(name);
+  }
+
+  /** Frees the lease of a wallet that cannot be opened here, for the other processes. */
+  async handOver(name: string): Promise<void> {
+    this.handOverNext(name);
+    await this.release(name);
+    this.#handingOver.delete(name);
   }
 
   /** Ends the lease of a wallet that is not open here. */
@@ -212,9 +242,17 @@ export class Membership {
   }
 }
 
-const cutOff = () => failedToOpen("this process is cut off from its fleet: ask again");
+const cutOff = () =>
+  new WalletRefusal("UNOWNED", "This process is cut off from its fleet, and nothing was done: ask again");
+/** The error for a wallet that belongs to another process. */
+export const elsewhere = () =>
+  new WalletRefusal(
+    "UNOWNED",
+    "Another process of the fleet has the wallet, and nothing was done: ask again, by its name (/wallets/NAME/json_rpc)",
+  );
 
 function asRefusal(error: unknown): never {
-  if (error instanceof Expelled || error instanceof StoreUnavailable) throw cutOff();
+  if (error instanceof Expelled) throw elsewhere();
+  if (error instanceof StoreUnavailable) throw cutOff();
   throw error;
 }

@@ -38,7 +38,7 @@ export async function openFleet(
       },
     );
     const passes = new Passes(derive("anulo passes of a fleet"));
-    const fleet = new Fleet({ id, engine, leases, passes, settings, restricted, log });
+    const fleet = new Fleet({ id, folder, engine, leases, passes, settings, restricted, log });
     return { store: { engine, folder, serviceKey, acceptsOlder, shared: fleet.shared }, fleet };
   } catch {
     // The error is not passed on, since the address of a database may contain a password.

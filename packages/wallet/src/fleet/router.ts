@@ -2,6 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import {
+  ALIVE_PATH,
   type Answer,
   type CheckedPass,
   createForwarder,
@@ -12,7 +13,9 @@ import {
   type NamedRequest,
   NoAnswer,
   NotReached,
+  type Passed,
   type Passes,
+  type Posting,
   parseJson,
 } from "@anulo/rpc";
 import { type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
@@ -23,6 +26,9 @@ import type { Membership } from "./membership.ts";
 /** Milliseconds that a call waits until its wallet has an owner: a process that dies is replaced sooner. */
 const PATIENCE_MS = 12_000;
 const RETRY_MS = 100;
+/** Milliseconds within which a process answers that it lives, and how often in a row it may fail to. */
+const ALIVE_MS = 2000;
+const MOST_SILENCES = 3;
 /** Maximum number of names whose owners are cached. */
 const MOST_OWNERS = 100_000;
 /** Maximum size of a request body (bytes) that is parsed again to read its id. */
@@ -42,14 +48,28 @@ export type RouterOptions = {
   readonly restricted: boolean;
   /** Returns milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
+  /** Milliseconds within which another process has to answer that it lives; two seconds by default. */
+  readonly aliveMs?: number;
+};
+
+/** What this process knows of another one while both are members. */
+type Peer = {
+  /** Aborted once it is no member any more, or has been silent for too long. */
+  gone: AbortController;
+  /** Number of calls that were passed on to it and are not answered yet. */
+  calls: number;
+  /** Number of times in a row that it has not answered that it lives. */
+  silences: number;
+  isAsked: boolean;
+  /** Whether it has answered before, so that its port knows this process. */
+  isGreeted: boolean;
 };
 
 export class Router implements Elsewhere {
   readonly #options: RouterOptions;
   readonly #forwarder = createForwarder();
   readonly #owners = new Map<string, string>();
-  /** One controller per member, aborted once the process is no longer a member. */
-  readonly #gone = new Map<string, AbortController>();
+  readonly #peers = new Map<string, Peer>();
   /** Number of wallets assigned to each member since the members' counts were last queried. */
   readonly #given = new Map<string, number>();
 
@@ -70,18 +90,52 @@ export class Router implements Elsewhere {
 
   /** To be called after each query of the members. */
   update(): void {
-    const present = new Set(this.#options.membership()?.members.map(({ process }) => process));
-    for (const [process, gone] of this.#gone) {
+    const membership = this.#options.membership();
+    const present = new Set(membership?.members.map(({ process }) => process));
+    for (const [process, { gone }] of this.#peers) {
       if (present.has(process)) continue;
       gone.abort();
-      this.#gone.delete(process);
+      this.#peers.delete(process);
     }
     this.#given.clear();
+    if (membership === undefined) return;
+    for (const member of othersOf(membership)) {
+      const { calls, isAsked, isGreeted } = this.#peerOf(member);
+      if (!isAsked && (calls > 0 || !isGreeted)) void this.#askIfAlive(member);
+    }
   }
 
   close(): void {
-    for (const gone of this.#gone.values()) gone.abort();
+    for (const { gone } of this.#peers.values()) gone.abort();
     this.#forwarder.close();
+  }
+
+  /** Gives up the calls at a process that does not answer for too long that it lives. Never rejects. */
+  async #askIfAlive(member: FleetMember): Promise<void> {
+    const peer = this.#peerOf(member);
+    peer.isAsked = true;
+    const request = { method: "POST", target: ALIVE_PATH, idempotencyKey: undefined };
+    const signals = [AbortSignal.timeout(this.#options.aliveMs ?? ALIVE_MS), peer.gone.signal];
+    const passed = { ...request, mayAct: false, restricted: true };
+    const isAlive = await this.#post(member, passed, {
+      ...request,
+      id: "alive",
+      body: new Uint8Array(),
+      admit: (bytes) => {
+        if (bytes > MOST_ALIVE_BYTES) throw new NoAnswer("the answer is none of this service");
+      },
+      signals,
+    }).then(
+      (answer) => answer?.status === 200,
+      () => false,
+    );
+    peer.isAsked = false;
+    peer.isGreeted ||= isAlive;
+    peer.silences = isAlive ? 0 : peer.silences + 1;
+    if (peer.silences < MOST_SILENCES || peer.calls === 0) return;
+    peer.gone.abort();
+    peer.gone = createSignal();
+    peer.silences = 0;
   }
 
   async #route(request: NamedRequest): Promise<Answer | undefined> {
@@ -137,40 +191,54 @@ export class Router implements Elsewhere {
 
   /** The response of another process; undefined if it no longer has the wallet, or could not be reached. */
   async #passOn(member: FleetMember, request: NamedRequest): Promise<Answer | undefined> {
-    const { passes } = this.#options;
-    const from = this.#options.membership()?.process;
-    if (from === undefined) return undefined;
     const { id, method, target, idempotencyKey, body, admit } = request;
     const restricted = this.#options.restricted || request.restricted;
-    const authorization = passes.write({ from, to: member.process }, { ...request, restricted }, body);
-    const signals = [request.signal, this.#goneOf(member)];
-    const posting = {
-      address: member.address,
-      id,
-      method,
-      target,
-      idempotencyKey,
-      body,
-      authorization,
-      admit,
-    };
+    const peer = this.#peerOf(member);
+    const signals = [request.signal, peer.gone.signal];
+    peer.calls += 1;
     try {
-      const answer = await this.#forwarder.passOn({ ...posting, signals });
-      if (answer.status !== misdirected.status) return answer;
+      const posting = { id, method, target, idempotencyKey, body, admit, signals };
+      const answer = await this.#post(member, { ...request, restricted }, posting);
+      if (answer?.status !== misdirected.status) return answer;
     } catch (error) {
       if (error instanceof NoAnswer) return refusal(request, LOST);
       if (!(error instanceof NotReached)) throw error;
+    } finally {
+      peer.calls -= 1;
     }
     this.#owners.delete(request.name);
     return undefined;
   }
 
-  #goneOf({ process }: FleetMember): AbortSignal {
-    const known = this.#gone.get(process) ?? new AbortController();
-    setMaxListeners(0, known.signal);
-    this.#gone.set(process, known);
-    return known.signal;
+  /** Sends a request with its pass; undefined if this process is no member now. Throws as `Forwarder`. */
+  async #post(
+    { process, address }: FleetMember,
+    passed: Passed,
+    posting: Omit<Posting, "address" | "authorization">,
+  ): Promise<Answer | undefined> {
+    const from = this.#options.membership()?.process;
+    if (from === undefined) return undefined;
+    const authorization = this.#options.passes.write({ from, to: process }, passed, posting.body);
+    return await this.#forwarder.passOn({ ...posting, address, authorization });
   }
+
+  #peerOf({ process }: FleetMember): Peer {
+    const known = this.#peers.get(process);
+    if (known !== undefined) return known;
+    const peer = { gone: createSignal(), calls: 0, silences: 0, isAsked: false, isGreeted: false };
+    this.#peers.set(process, peer);
+    return peer;
+  }
+}
+
+/** Maximum size (bytes) of the answer of a process that lives. */
+const MOST_ALIVE_BYTES = 64;
+
+/** Every call that waits adds a listener. */
+function createSignal(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 /** The other members; a former membership of this process, which nobody has ended yet, has its address and no wallets. */

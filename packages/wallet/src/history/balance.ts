@@ -1,8 +1,9 @@
 /**
  * Balances, in atomic units. Pure functions over the state. Source: wallet2.cpp `balance_per_subaddress` and its kin.
  */
-import type { OutgoingPayment, OwnedOutput, SubaddressIndex, WalletState } from "../state.ts";
-import { isUnlocked, isUnspent, type Now, timeToUnlock } from "../unlock.ts";
+import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
+import type { OutgoingPayment, WalletState } from "../state.ts";
+import { isUnlocked, type Now, timeToUnlock } from "../unlock.ts";
 
 /** One address of an account. */
 export type AddressBalance = {
@@ -53,7 +54,7 @@ export function accountBalance(state: LedgerPart, question: BalanceQuestion): Ac
     byMinor.set(minor, fresh);
     return fresh;
   };
-  for (const output of state.outputs) addOutput(output, question, at);
+  addOutputs(state, question, at);
   if (!question.strict) addUnconfirmed(state, question, at);
   const addresses = [...byMinor.values()].sort((a, b) => a.minor - b.minor);
   const sum = (value: (entry: AddressBalance) => bigint) =>
@@ -70,31 +71,35 @@ export function accountBalance(state: LedgerPart, question: BalanceQuestion): Ac
 
 function countUnspent({ outputs }: LedgerPart, account: number): Map<number, number> {
   const counts = new Map<number, number>();
-  for (const output of outputs) {
-    const { major, minor } = output.subaddress;
-    if (major === account && isUnspent(output)) counts.set(minor, (counts.get(minor) ?? 0) + 1);
-  }
+  for (const [minor, { unspent }] of outputs.sumsOf(account)) if (unspent > 0) counts.set(minor, unspent);
   return counts;
 }
 
 type At = (minor: number) => AddressBalance;
 
-function addOutput(output: OwnedOutput, { account, strict, now }: BalanceQuestion, at: At): void {
-  if (output.subaddress.major !== account || output.frozen || !counts(output, strict)) return;
-  const entry = at(output.subaddress.minor);
-  entry.balance += output.amount;
-  if (isUnlocked(output, now)) entry.unlocked += output.amount;
-  const { blocks, seconds } = timeToUnlock(output, now);
-  entry.blocksToUnlock = Math.max(entry.blocksToUnlock, blocks);
-  entry.secondsToUnlock = later(entry.secondsToUnlock, seconds);
+function addOutputs({ outputs }: LedgerPart, { account, strict, now }: BalanceQuestion, at: At): void {
+  for (const [minor, sum] of outputs.sumsOf(account)) {
+    if (sum.freeCount + (strict ? sum.reservedCount : 0) === 0) continue;
+    const entry = at(minor);
+    entry.balance += sum.free + (strict ? sum.reserved : 0n);
+    entry.unlocked = entry.balance;
+  }
+  for (const output of outputs.lockedOf(account, now.height)) {
+    if (output.frozen || !counts(output, strict) || isUnlocked(output, now)) continue;
+    const entry = at(output.subaddress.minor);
+    entry.unlocked -= output.amount;
+    const { blocks, seconds } = timeToUnlock(output, now);
+    entry.blocksToUnlock = Math.max(entry.blocksToUnlock, blocks);
+    entry.secondsToUnlock = later(entry.secondsToUnlock, seconds);
+  }
 }
 
-function counts(output: OwnedOutput, strict: boolean): boolean {
+function counts(output: Pick<OwnedOutput, "spentHeight" | "pendingSpend">, strict: boolean): boolean {
   return output.spentHeight === undefined && (strict || output.pendingSpend === undefined);
 }
 
 function addUnconfirmed(state: LedgerPart, { account, indexOf }: BalanceQuestion, at: At): void {
-  for (const payment of state.outgoing.values()) {
+  for (const payment of state.outgoing.unconfirmed()) {
     if (payment.account === account && isWaiting(payment)) addOwnShare(payment, indexOf, at);
   }
   for (const { subaddress, amount } of state.pool) {

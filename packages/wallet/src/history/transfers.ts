@@ -3,12 +3,15 @@
  * `set_confirmations`.
  */
 import { equalBytes, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import { isFrom } from "../packed/payments.ts";
+import type { ReceiptFilter } from "../packed/receipts.ts";
+import { Selected } from "../packed/records.ts";
 import type {
   IncomingPayment,
   OutgoingPayment,
   PaymentDestination,
   PoolPayment,
-  SubaddressIndex,
   WalletState,
 } from "../state.ts";
 import { BLOCK_SECONDS, isUnlocked, type Now } from "../unlock.ts";
@@ -39,16 +42,7 @@ export type Transfer = {
   readonly suggestedConfirmations: bigint;
 };
 
-export type TransferFilter = {
-  /** Undefined: all accounts. */
-  readonly account: number | undefined;
-  /** Empty: all addresses. */
-  readonly minors: readonly number[];
-  /** Above this height. */
-  readonly minHeight: number;
-  /** Up to and including this height. */
-  readonly maxHeight: number;
-};
+export type TransferFilter = ReceiptFilter;
 
 /** The context that entries of the history depend on besides the payments. */
 export type HistoryContext = { readonly state: Readonly<WalletState>; readonly now: Now };
@@ -62,52 +56,83 @@ export type Listed =
 
 type State = Readonly<WalletState>;
 
-/** Confirmed incoming payments, newest first. */
-export function listIncoming({ incoming }: State, filter: TransferFilter): Listed[] {
-  return newestFirst(incoming)
-    .filter((payment) => isWithin(payment.height, filter) && isTo(payment.subaddress, filter))
-    .map((payment) => ({ kind: payment.coinbase ? "block" : "in", payment }));
+/** Entries of the history as they are at one moment, each read when it is needed. */
+export type TransferList = Selected<Listed> & { readonly receivers?: () => Iterable<SubaddressIndex> };
+
+/** Finds the confirmed incoming payments, newest first; pauses in between. */
+export function* listIncoming(state: State, filter: TransferFilter): Generator<void, TransferList> {
+  return incomingAt(state, yield* state.incoming.matching(filter));
 }
 
-/** Confirmed outgoing payments, newest first. */
-export function listOutgoing({ outgoing }: State, filter: TransferFilter): Listed[] {
-  return newestFirst([...outgoing.values()])
-    .filter(
-      (payment) =>
-        payment.state === "confirmed" && isWithin(payment.height, filter) && isFrom(payment, filter),
-    )
-    .sort((a, b) => b.height - a.height)
-    .map((payment) => ({ kind: "out", payment }));
+/** The receipts at some places, as entries. */
+function incomingAt({ incoming }: State, places: ArrayLike<number>): TransferList {
+  const selected = incoming.selected(places);
+  const list = new Selected<Listed>(selected.length, (index) => {
+    const payment = selected.at(index);
+    return { kind: payment.coinbase ? "block" : "in", payment };
+  });
+  return Object.assign(list, { receivers: () => selected.receivers() });
+}
+
+/** Finds the confirmed outgoing payments as they are at the first step, newest first; pauses in between. */
+export function* listOutgoing({ outgoing }: State, filter: TransferFilter): Generator<void, TransferList> {
+  const selected = yield* outgoing.matching(filter);
+  return new Selected(selected.length, (index) => ({ kind: "out", payment: selected.at(index) }));
 }
 
 /** Outgoing payments that are not in a block, failed ones included. */
-export function listUnconfirmed({ outgoing }: State, filter: TransferFilter): Listed[] {
-  return newestFirst([...outgoing.values()])
-    .filter(
-      (payment) => payment.state !== "confirmed" && payment.state !== "forgotten" && isFrom(payment, filter),
-    )
-    .map((payment) => ({ kind: payment.state === "failed" ? "failed" : "pending", payment }));
+export function listUnconfirmed({ outgoing }: State, filter: TransferFilter): TransferList {
+  const shown = outgoing
+    .unconfirmed()
+    .reverse()
+    .filter((payment) => payment.state !== "forgotten" && isFrom(payment, filter));
+  return transferListOf(shown.map((payment) => ({ kind: kindOf(payment), payment })));
 }
 
 /** Incoming payments in the pool. */
-export function listPool({ pool }: State, filter: TransferFilter): Listed[] {
-  return pool
-    .filter((payment) => isTo(payment.subaddress, filter))
-    .map((payment) => ({ kind: "pool", payment }));
+export function listPool({ pool }: State, filter: TransferFilter): TransferList {
+  const shown = pool.filter((payment) => isTo(payment.subaddress, filter));
+  return transferListOf(shown.map((payment) => ({ kind: "pool", payment })));
 }
 
 /** All entries of one transaction: incoming, outgoing, unconfirmed, pool. */
 export function transfersOf(context: HistoryContext, txHash: string, account: number): Transfer[] {
-  const filter = { account, minors: [], minHeight: 0, maxHeight: Number.MAX_SAFE_INTEGER };
+  const { incoming, outgoing, pool } = context.state;
   const wanted = Buffer.from(txHash, "hex");
-  return [listIncoming, listOutgoing, listUnconfirmed, listPool]
-    .flatMap((list) => list(context.state, filter))
-    .filter(({ payment }) => equalBytes(payment.txHash, wanted))
-    .map((listed) => transferOf(listed, context));
+  const received = incomingAt(context.state, incoming.placesOf(wanted).reverse());
+  const own = outgoing.get(txHash);
+  const listed: Listed[] = [];
+  for (const each of received)
+    if (each.payment.height > 0 && receiverOf(each).major === account) listed.push(each);
+  if (own !== undefined && own.account === account && isShown(own))
+    listed.push({ kind: kindOf(own), payment: own });
+  for (const payment of pool)
+    if (payment.subaddress.major === account && equalBytes(payment.txHash, wanted))
+      listed.push({ kind: "pool", payment });
+  return listed.map((each) => transferOf(each, context));
+}
+
+const isShown = ({ state, height }: OutgoingPayment): boolean =>
+  state === "confirmed" ? height > 0 : state !== "forgotten";
+
+function kindOf({ state }: OutgoingPayment): "out" | "failed" | "pending" {
+  if (state === "confirmed") return "out";
+  return state === "failed" ? "failed" : "pending";
+}
+
+/** Some entries that are held already. */
+export function transferListOf(listed: readonly Listed[]): TransferList {
+  return new Selected(listed.length, (index) => listed[index]!);
+}
+
+/** The addresses of all entries. */
+export function* receiversOf(list: TransferList): Generator<SubaddressIndex> {
+  if (list.receivers !== undefined) yield* list.receivers();
+  else for (const listed of list) yield receiverOf(listed);
 }
 
 /** The address of an entry: the receiving one, or the first of the account that paid. */
-export function receiverOf({ payment }: Listed): SubaddressIndex {
+function receiverOf({ payment }: Listed): SubaddressIndex {
   return "subaddress" in payment ? payment.subaddress : { major: payment.account, minor: 0 };
 }
 
@@ -118,21 +143,8 @@ export function transferOf(listed: Listed, context: HistoryContext): Transfer {
   return outgoingTransfer(listed.payment, listed.kind, context);
 }
 
-function newestFirst<T>(payments: readonly T[]): T[] {
-  return [...payments].reverse();
-}
-
-function isWithin(height: number, { minHeight, maxHeight }: TransferFilter): boolean {
-  return minHeight < height && height <= maxHeight;
-}
-
 function isTo({ major, minor }: SubaddressIndex, { account, minors }: TransferFilter): boolean {
   return (account === undefined || account === major) && (minors.length === 0 || minors.includes(minor));
-}
-
-function isFrom(payment: OutgoingPayment, { account, minors }: TransferFilter): boolean {
-  if (account !== undefined && account !== payment.account) return false;
-  return minors.length === 0 || payment.subaddressIndices.some((minor) => minors.includes(minor));
 }
 
 /** A short payment id is formatted as 16 digits. */

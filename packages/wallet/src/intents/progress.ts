@@ -2,7 +2,8 @@
 import { toHex } from "@anulo/protocol";
 import type { IntentState } from "@anulo/rpc";
 import { DEEP } from "../ledger/apply-blocks.ts";
-import type { Intent, OutgoingPayment, OwnedOutput, WalletState } from "../state.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import type { Intent, OutgoingPayment, WalletState } from "../state.ts";
 import { spendingHeight } from "../unlock.ts";
 
 /** The parts of a wallet that determine the progress. */

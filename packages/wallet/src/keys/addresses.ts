@@ -1,41 +1,60 @@
 /** Addresses of one wallet as text. */
 import { setImmediate } from "node:timers/promises";
 import { subaddressKeysOf } from "@anulo/crypto";
+import { runSliced } from "@anulo/limits";
 import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
-import type { NetworkName, SubaddressIndex, WalletKeys } from "../state.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import type { NetworkName, WalletKeys, WalletState } from "../state.ts";
 
 /** Maximum number of consecutive addresses computed at once: a few milliseconds. */
 const MAX_PER_BATCH = 64;
 /** Maximum number of cached keys, some 300 bytes each. */
 const MAX_SPEND_KEYS = 1000;
+/** Maximum number of cached addresses that the wallet does not have, some 200 bytes each: callers choose these. */
+const MAX_FOREIGN = 10_000;
 
 /** Computes the text of addresses and caches it: each costs two multiplications of a point. */
 export class AddressCache {
   readonly #keys: WalletKeys;
-  readonly #network: NetworkName;
+  readonly #state: Pick<WalletState, "network" | "accounts">;
   /** By account, then by address. */
   readonly #known = new Map<number, Map<number, string>>();
+  /** Those that the wallet does not have, by their index as text. */
+  readonly #foreign = new Map<string, string>();
+  /** Number of calls of `prepare` that have not ended. */
+  #prepareCalls = 0;
 
   /** Spend keys of the receivers of pending payments: every balance looks them up. */
   readonly #spendKeys = new Map<string, Uint8Array>();
 
-  constructor(keys: WalletKeys, network: NetworkName) {
+  /** Only addresses that the wallet has by now are cached for good. */
+  constructor(keys: WalletKeys, state: Pick<WalletState, "network" | "accounts">) {
     this.#keys = keys;
-    this.#network = network;
+    this.#state = state;
   }
 
-  addressOf({ major, minor }: SubaddressIndex): string {
-    const known = this.#known.get(major)?.get(minor);
+  addressOf(index: SubaddressIndex): string {
+    const known = this.#cached(index);
     if (known !== undefined) return known;
+    const { major, minor } = index;
     this.#make({ major, fromMinor: minor, count: 1 });
-    return this.#known.get(major)!.get(minor)!;
+    return this.#cached(index)!;
+  }
+
+  /** Number of cached addresses. */
+  get size(): number {
+    return [...this.#known.values()].reduce((sum, { size }) => sum + size, this.#foreign.size);
+  }
+
+  #cached(index: SubaddressIndex): string | undefined {
+    return this.#known.get(index.major)?.get(index.minor) ?? this.#foreign.get(nameOf(index));
   }
 
   /** The spend key (32 bytes) of any address; undefined for text that is not an address. */
   spendKeyOf(address: string): Uint8Array | undefined {
     const known = this.#spendKeys.get(address);
     if (known !== undefined) return known;
-    const read = readSpendKey(address, this.#network);
+    const read = readSpendKey(address, this.#state.network);
     if (read === undefined) return undefined;
     if (this.#spendKeys.size >= MAX_SPEND_KEYS) this.#spendKeys.clear();
     this.#spendKeys.set(address, read);
@@ -44,16 +63,25 @@ export class AddressCache {
 
   /** Computes addresses that are not cached yet, and yields to the event loop in between. */
   async prepare(indices: Iterable<SubaddressIndex>): Promise<void> {
-    for (const run of runsOf(this.#unknown(indices))) {
-      this.#make(run);
-      await setImmediate();
+    // Nobody waits for those that are dropped here.
+    if (this.#prepareCalls === 0 && this.#foreign.size >= MAX_FOREIGN) this.#foreign.clear();
+    this.#prepareCalls++;
+    try {
+      for (const run of runsOf(await runSliced(this.#unknown(indices)))) {
+        this.#make(run);
+        await setImmediate();
+      }
+    } finally {
+      this.#prepareCalls--;
     }
   }
 
-  #unknown(indices: Iterable<SubaddressIndex>): Map<number, Set<number>> {
+  *#unknown(indices: Iterable<SubaddressIndex>): Generator<void, Map<number, Set<number>>> {
     const unknown = new Map<number, Set<number>>();
-    for (const { major, minor } of indices) {
-      if (this.#known.get(major)?.has(minor) === true) continue;
+    for (const index of indices) {
+      yield;
+      if (this.#cached(index) !== undefined) continue;
+      const { major, minor } = index;
       const minors = unknown.get(major) ?? new Set<number>();
       unknown.set(major, minors.add(minor));
     }
@@ -61,15 +89,26 @@ export class AddressCache {
   }
 
   #make({ major, fromMinor, count }: Run): void {
-    const known = this.#known.get(major) ?? new Map<number, string>();
-    this.#known.set(major, known);
     const made = subaddressKeysOf({ keys: this.#keys, major, fromMinor, count });
     for (const [i, keys] of made.entries()) {
       const minor = fromMinor + i;
       const kind = major === 0 && minor === 0 ? "standard" : "subaddress";
-      known.set(minor, formatAddress({ kind, ...keys }, this.#network));
+      this.#keep({ major, minor }, formatAddress({ kind, ...keys }, this.#state.network));
     }
   }
+
+  #keep(index: SubaddressIndex, address: string): void {
+    if (index.minor >= (this.#state.accounts[index.major]?.addresses.length ?? 0)) {
+      this.#foreign.set(nameOf(index), address);
+      return;
+    }
+    const known = this.#known.get(index.major) ?? new Map<number, string>();
+    this.#known.set(index.major, known.set(index.minor, address));
+  }
+}
+
+function nameOf({ major, minor }: SubaddressIndex): string {
+  return `${major} ${minor}`;
 }
 
 function readSpendKey(address: string, network: NetworkName): Uint8Array | undefined {

@@ -1,21 +1,18 @@
 /** Applies the scanner's results to the ledger. */
-import { equalBytes, toHex } from "@anulo/protocol";
+import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
-import { keepWhere } from "../lists.ts";
+import type { HotOutput } from "../outputs/output-page.ts";
+import { type OwnedOutput, SOMEBODY, type SubaddressIndex } from "../outputs/owned-output.ts";
 import { RECENT_BLOCKS } from "../scan/history.ts";
-import {
-  type IncomingPayment,
-  type OutgoingPayment,
-  type OwnedOutput,
-  type RecentBlocks,
-  type ScannedOutput,
-  type ScannedTransaction,
-  SOMEBODY,
-  type SubaddressIndex,
-  type WalletState,
+import type {
+  OutgoingPayment,
+  RecentBlocks,
+  ScannedOutput,
+  ScannedTransaction,
+  WalletState,
 } from "../state.ts";
 import { detachFrom } from "./detach-blocks.ts";
-import { indexOutput, type Ledger, outputWithImage, touchOutput } from "./ledger.ts";
+import { type Ledger, put } from "./ledger.ts";
 
 /**
  * Confirmations after which a payment counts as final: deeper reorganisations are followed only on explicit request.
@@ -37,6 +34,7 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   appendRecent(ledger, blocks);
   state.height = blocks.fromHeight + blocks.count;
   if (state.height >= state.rescanTo) state.rescanTo = 0;
+  state.outputs.pass(state.height);
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
   forgetDeep(ledger);
 }
@@ -47,13 +45,10 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
  */
 function forgetDeep(ledger: Ledger): void {
   const { state, touched } = ledger;
-  for (const [id, payment] of state.outgoing) {
-    if (payment.blob === undefined || payment.state !== "confirmed") continue;
-    if (payment.height + DEEP > state.height) continue;
-    payment.blob = undefined;
-    touched.key("outgoing", id);
+  for (const payment of state.outgoing.withBlobUpTo(state.height - DEEP)) {
+    put(ledger, "outgoing", [[toHex(payment.txHash), { ...payment, blob: undefined }]]);
     for (const image of payment.keyImages) {
-      const output = outputWithImage(ledger, toHex(image));
+      const output = state.outputs.withImage(image);
       if (output === undefined) continue;
       const key = toHex(output.oneTimeKey);
       if (state.rings.delete(key)) touched.delete("rings", key);
@@ -95,33 +90,35 @@ export function applyTransaction(ledger: Ledger, transaction: ScannedTransaction
 
 /** Records the receipts: those of a transaction that spends are change, others are income. */
 function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<string, Receipt>): void {
-  const { state, touched } = ledger;
+  const { state } = ledger;
   const spent = spentBy(ledger, transaction);
-  for (const output of spent.outputs) {
-    touchOutput(ledger, toHex(output.keyImage!));
-    output.spentHeight = transaction.height;
-    output.pendingSpend = undefined;
+  for (const place of spent.places) {
+    state.outputs.spend(place, transaction.height);
+    state.outputs.reserve(place, undefined);
   }
   const fee = feeOf(transaction, spent);
   if (spent.amount > 0n) confirmOutgoing(ledger, { transaction, spent, receipts });
   // History is read newest first; with this order the first output of a transaction still comes first.
   for (const receipt of [...receipts.values()].reverse()) {
     if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
-    touched.item("incoming", state.incoming.length);
     state.incoming.push(paymentOf(transaction, receipt, fee));
   }
 }
 
-/** Applies a known transaction again, once a key image shows that it spends: what looked like income was change. */
-export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): void {
-  const { state, touched } = ledger;
-  const isOther = ({ txHash }: IncomingPayment) => !equalBytes(txHash, transaction.txHash);
-  const first = state.incoming.findIndex((payment) => !isOther(payment));
-  if (first !== -1) touched.from("incoming", first);
-  keepWhere(state.incoming, isOther);
-  const receipts = new Map<string, Receipt>();
-  for (const output of transaction.received) addReceipt(receipts, output, output.amount);
-  settle(ledger, transaction, receipts);
+/** Applies known transactions again, once key images show that they spend: what looked like income was change. */
+export function applyLearnt(ledger: Ledger, transactions: readonly ScannedTransaction[]): void {
+  removeReceipts(ledger, transactions);
+  for (const transaction of transactions) {
+    removeReceipts(ledger, [transaction]); // of the same transaction earlier in the list
+    const receipts = new Map<string, Receipt>();
+    for (const output of transaction.received) addReceipt(receipts, output, output.amount);
+    settle(ledger, transaction, receipts);
+  }
+}
+
+function removeReceipts({ state: { incoming } }: Ledger, transactions: readonly ScannedTransaction[]): void {
+  const places = new Set(transactions.flatMap(({ txHash }) => incoming.placesOf(txHash)));
+  incoming.removeAt([...places].sort((a, b) => a - b));
 }
 
 /**
@@ -136,8 +133,7 @@ export function poolPayments(
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) {
     const name = toHex(output.oneTimeKey);
-    const place = ledger.byOneTimeKey.get(name);
-    const known = place === undefined ? undefined : ledger.state.outputs[place];
+    const known = ledger.state.outputs.withKey(output.oneTimeKey);
     const before = counted.get(name) ?? known?.amount ?? 0n;
     const isCounted = known !== undefined || counted.has(name);
     if (known?.spentHeight !== undefined || (isCounted && before >= output.amount)) continue;
@@ -146,7 +142,7 @@ export function poolPayments(
   }
   let account: number | undefined;
   for (const { keyImage } of transaction.inputs) {
-    const output = outputWithImage(ledger, toHex(keyImage));
+    const output = ledger.state.outputs.withImage(keyImage);
     // An output spent by a transaction not created here has left the balance already, so its change counts as income.
     if (output !== undefined && output.pendingSpend !== SOMEBODY) account = output.subaddress.major;
   }
@@ -179,18 +175,18 @@ function receive(
 ): void {
   const { transaction, output, receipts } = found;
   const { state } = ledger;
-  const name = toHex(output.oneTimeKey);
-  const knownAt = ledger.byOneTimeKey.get(name);
-  const known = knownAt === undefined ? undefined : state.outputs[knownAt];
+  const knownAt = state.outputs.placeOfKey(output.oneTimeKey);
+  const known = knownAt === undefined ? undefined : state.outputs.at(knownAt);
   if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) return;
-  const keyImage = output.keyImage ?? state.coldKeyImages.get(name) ?? known?.keyImage;
-  const owned = ownedOutput(transaction, output, { keyImage, replaces: known });
-  const place = knownAt ?? state.outputs.length;
-  state.outputs[place] = owned;
-  ledger.touched.item("outputs", place);
-  indexOutput(ledger, owned, place);
-  owned.pendingSpend = known?.pendingSpend ?? pendingSpender(state, owned.keyImage);
-  owned.frozen = known?.frozen === true || wasFrozen(ledger, owned);
+  const keyImage = output.keyImage ?? state.coldKeyImages.get(toHex(output.oneTimeKey)) ?? known?.keyImage;
+  const owned = ownedOutput(transaction, output, {
+    keyImage,
+    replaces: known,
+    pendingSpend: known?.pendingSpend ?? pendingSpender(state, keyImage),
+    frozen: known?.frozen === true || wasFrozen(ledger, keyImage),
+  });
+  if (knownAt === undefined) state.outputs.push(owned);
+  else state.outputs.replace(knownAt, owned);
   coverSubaddress(ledger, output.subaddress);
   addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
 }
@@ -206,7 +202,7 @@ function addReceipt(receipts: Map<string, Receipt>, output: ScannedOutput, gaine
 function ownedOutput(
   transaction: ScannedTransaction,
   output: ScannedOutput,
-  { keyImage, replaces }: Pick<OwnedOutput, "keyImage" | "replaces">,
+  before: Pick<OwnedOutput, "keyImage" | "replaces" | "frozen" | "pendingSpend">,
 ): OwnedOutput {
   return {
     outputIndex: output.outputIndex,
@@ -216,7 +212,6 @@ function ownedOutput(
     rct: output.rct,
     oneTimeKey: output.oneTimeKey,
     txPublicKey: output.txPublicKey,
-    keyImage,
     subaddress: output.subaddress,
     txHash: transaction.txHash,
     height: transaction.height,
@@ -224,15 +219,13 @@ function ownedOutput(
     unlockTime: transaction.unlockTime,
     coinbase: transaction.coinbase,
     txSize: transaction.txSize,
-    frozen: false,
     spentHeight: undefined,
-    pendingSpend: undefined,
-    replaces,
+    ...before,
   };
 }
 
 /** Whether the output was frozen before it was found, or found again; removes the mark. */
-function wasFrozen({ state: { frozenBefore }, touched }: Ledger, { keyImage }: OwnedOutput): boolean {
+function wasFrozen({ state: { frozenBefore }, touched }: Ledger, keyImage: Uint8Array | undefined): boolean {
   if (keyImage === undefined || frozenBefore.length === 0) return false;
   const at = frozenBefore.indexOf(toHex(keyImage));
   if (at === -1) return false;
@@ -248,11 +241,7 @@ export function pendingSpender(
   except?: string,
 ): string | undefined {
   if (image === undefined) return undefined;
-  for (const [id, payment] of state.outgoing) {
-    if (id === except || payment.state === "confirmed" || payment.state === "failed") continue;
-    if (payment.keyImages.some((other) => equalBytes(other, image))) return id;
-  }
-  return undefined;
+  return state.outgoing.spenderOf(toHex(image), except);
 }
 
 /**
@@ -271,15 +260,24 @@ export function coverSubaddress(
   while (addresses.length <= minor) addresses.push({ label: "" });
 }
 
-type Spent = { amount: bigint; account: number | undefined; minors: number[]; outputs: OwnedOutput[] };
+type Spent = {
+  amount: bigint;
+  account: number | undefined;
+  minors: number[];
+  outputs: HotOutput[];
+  /** Places of these outputs. */
+  places: number[];
+};
 
 /** The amount and the outputs that a transaction spends, as far as its key images are known. */
-export function spentBy(ledger: Ledger, { inputs }: ScannedTransaction): Spent {
-  const spent: Spent = { amount: 0n, account: undefined, minors: [], outputs: [] };
+export function spentBy({ state: { outputs } }: Ledger, { inputs }: ScannedTransaction): Spent {
+  const spent: Spent = { amount: 0n, account: undefined, minors: [], outputs: [], places: [] };
   for (const input of inputs) {
-    const output = outputWithImage(ledger, toHex(input.keyImage));
-    if (output === undefined) continue;
+    const place = outputs.placeOfImage(input.keyImage);
+    if (place === undefined) continue;
+    const output = outputs.hotAt(place);
     spent.outputs.push(output);
+    spent.places.push(place);
     spent.amount += input.amount > 0n ? input.amount : output.amount;
     spent.account = output.subaddress.major;
     if (!spent.minors.includes(output.subaddress.minor)) spent.minors.push(output.subaddress.minor);
@@ -319,10 +317,11 @@ export function paymentSeen(transaction: ScannedTransaction, spent: Spent, chang
 
 /** Source: wallet2.cpp `process_unconfirmed`, `process_outgoing`. */
 function confirmOutgoing(
-  { state, touched }: Ledger,
+  ledger: Ledger,
   seen: { transaction: ScannedTransaction; spent: Spent; receipts: Map<string, Receipt> },
 ): void {
   const { transaction, spent, receipts } = seen;
+  const { state } = ledger;
   const id = toHex(transaction.txHash);
   let change = 0n;
   for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
@@ -331,6 +330,12 @@ function confirmOutgoing(
   const { height, timestamp } = transaction;
   // If all of it returned to the paying account, the history shows a payment of zero rather than of the whole amount.
   const all = spent.amount === change + feeOf(transaction, spent);
-  touched.key("outgoing", id);
-  state.outgoing.set(id, { ...payment, state: "confirmed", height, timestamp, ...(all ? { change } : {}) });
+  const confirmed = {
+    ...payment,
+    state: "confirmed",
+    height,
+    timestamp,
+    ...(all ? { change } : {}),
+  } as const;
+  put(ledger, "outgoing", [[id, confirmed]]);
 }

@@ -1,5 +1,5 @@
 /** How each change updates a wallet's ledger. Pure: no clock, no I/O. */
-import { toHex } from "@anulo/protocol";
+import { fromHex, toHex } from "@anulo/protocol";
 import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
 import type { Intent, OutgoingPayment } from "../state.ts";
@@ -12,8 +12,7 @@ import {
 } from "./apply-cold-signing.ts";
 import { applyTakenOver } from "./apply-taken-over.ts";
 import { detachFrom } from "./detach-blocks.ts";
-import { createAccount, type Ledger, put, touchOutput } from "./ledger.ts";
-import type { MapName } from "./touched.ts";
+import { createAccount, type Ledger, put } from "./ledger.ts";
 
 type Apply = {
   readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void;
@@ -34,9 +33,8 @@ const apply: Apply = {
   outgoingState(ledger, { txHash, state, isSeen }) {
     const payment = ledger.state.outgoing.get(txHash);
     if (payment === undefined || payment.state === "confirmed") return;
-    ledger.touched.key("outgoing", txHash);
-    payment.state = state;
-    if (isSeen === true) payment.isSeen = true;
+    const changed = { ...payment, state, ...(isSeen === true && { isSeen }) };
+    put(ledger, "outgoing", [[txHash, changed]]);
     if (state === "failed") releaseInputs(ledger, payment);
     else reserveInputs(ledger, payment);
   },
@@ -72,8 +70,8 @@ const apply: Apply = {
   note: (ledger, { txHash, note }) => put(ledger, "notes", [[txHash, note]]),
   attribute: (ledger, { key, value }) => put(ledger, "attributes", [[key, value]]),
   frozen(ledger, { keyImage, frozen }) {
-    const output = touchOutput(ledger, keyImage);
-    if (output !== undefined) output.frozen = frozen;
+    const place = ledger.state.outputs.placeOfImage(fromHex(keyImage));
+    if (place !== undefined) ledger.state.outputs.freeze(place, frozen);
   },
   importedOutputs: applyImportedOutputs,
   keyImages: applyKeyImages,
@@ -172,7 +170,6 @@ function discard(ledger: Ledger, id: string): void {
   const payment = ledger.state.outgoing.get(id);
   if (payment === undefined || payment.state === "confirmed") return;
   releaseInputs(ledger, payment);
-  ledger.touched.delete("outgoing", id);
   ledger.state.outgoing.delete(id);
 }
 
@@ -186,17 +183,19 @@ function recordIntent({ state, intentPlaces, touched }: Ledger, intent: Intent):
 function reserveInputs(ledger: Ledger, payment: OutgoingPayment): void {
   const id = toHex(payment.txHash);
   for (const image of payment.keyImages) {
-    const output = touchOutput(ledger, toHex(image));
-    if (output !== undefined) output.pendingSpend = id;
+    const place = ledger.state.outputs.placeOfImage(image);
+    if (place !== undefined) ledger.state.outputs.reserve(place, id);
   }
 }
 
 /** Frees the inputs of a payment; an input that another unconfirmed payment spends too stays reserved for that one. */
 function releaseInputs(ledger: Ledger, payment: OutgoingPayment): void {
+  const { outputs } = ledger.state;
   const id = toHex(payment.txHash);
   for (const image of payment.keyImages) {
-    const output = touchOutput(ledger, toHex(image));
-    if (output?.pendingSpend === id) output.pendingSpend = pendingSpender(ledger.state, image, id);
+    const place = ledger.state.outputs.placeOfImage(image);
+    if (place !== undefined && outputs.hotAt(place).pendingSpend === id)
+      outputs.reserve(place, pendingSpender(ledger.state, image, id));
   }
 }
 
@@ -210,7 +209,6 @@ function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChang
     const isOver = payment.state === "confirmed" || payment.state === "failed";
     // A payment not created here is found again if it is still in the pool.
     if (isOver || payment.blob === undefined) {
-      touched.delete("outgoing", id);
       state.outgoing.delete(id);
     } else put(ledger, "outgoing", [[id, { ...payment, state: "forgotten", destinations: [] }]]);
   }
@@ -218,9 +216,9 @@ function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChang
   state.lastBlockReward = 0n;
   touched.from("pool", 0);
   state.pool.length = 0;
-  const emptied: MapName[] = hard ? ["txKeys", ...(keepsNotes ? [] : ["notes" as const])] : [];
-  for (const map of emptied) {
-    touched.emptiedMap(map);
-    state[map].clear();
-  }
+  if (!hard) return;
+  state.txKeys.clear();
+  if (keepsNotes) return;
+  touched.emptiedMap("notes");
+  state.notes.clear();
 }

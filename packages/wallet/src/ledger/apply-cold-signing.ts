@@ -1,41 +1,36 @@
 /** How imported outputs and key images change the ledger. Pure. */
-import { equalBytes, toHex } from "@anulo/protocol";
+import { equalBytes, fromHex, toHex } from "@anulo/protocol";
 import type { SpentStatus, WalletChange } from "../changes.ts";
 import { isImported } from "../cold-signing/exported-outputs.ts";
-import { type OwnedOutput, SOMEBODY } from "../state.ts";
+import { SOMEBODY } from "../outputs/owned-output.ts";
 import { applyLearnt, coverSubaddress } from "./apply-blocks.ts";
-import { indexOutput, type Ledger, touchOutput, unindexOutput } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 
 type Change<K extends WalletChange["kind"]> = Extract<WalletChange, { kind: K }>;
 
 /** Stores imported outputs at their positions; data that a scan has found is not replaced. */
 export function applyImportedOutputs(ledger: Ledger, change: Change<"importedOutputs">): void {
-  const { state, touched } = ledger;
+  const { state } = ledger;
   const { offset, outputs, total = offset + outputs.length } = change;
   for (const [i, imported] of outputs.entries()) {
-    const known = state.outputs[offset + i];
+    const known = state.outputs.at(offset + i);
     if (known !== undefined && equalBytes(known.oneTimeKey, imported.oneTimeKey)) continue;
-    if (known !== undefined) unindexOutput(ledger, known, offset + i);
-    const output = { ...imported };
-    state.outputs[offset + i] = output;
-    touched.item("outputs", offset + i);
-    indexOutput(ledger, output, offset + i);
-    coverSubaddress(ledger, output.subaddress);
+    if (known === undefined) state.outputs.push(imported);
+    else state.outputs.replace(offset + i, imported);
+    coverSubaddress(ledger, imported.subaddress);
   }
-  while (state.outputs.length > total && isImported(state.outputs.at(-1)!)) {
-    const gone = state.outputs.pop()!;
-    touched.from("outputs", state.outputs.length);
-    unindexOutput(ledger, gone, state.outputs.length);
-  }
+  let { count } = state.outputs;
+  while (count > total && isImported(state.outputs.at(count - 1)!)) count -= 1;
+  state.outputs.truncate(count);
   // Parts come one after the other: the key images of all of them are requested.
   state.requestedFrom = Math.min(state.requestedFrom ?? offset, offset);
 }
 
-function applyStatus(output: OwnedOutput, status: SpentStatus): void {
-  if (status === "chain") output.spentHeight ??= 0;
-  else output.spentHeight = undefined;
-  if (status === "pool") output.pendingSpend ??= SOMEBODY;
-  else if (status === "chain" || output.pendingSpend === SOMEBODY) output.pendingSpend = undefined;
+function applyStatus({ state: { outputs } }: Ledger, place: number, status: SpentStatus): void {
+  const { spentHeight, pendingSpend } = outputs.hotAt(place);
+  outputs.spend(place, status === "chain" ? (spentHeight ?? 0) : undefined);
+  if (status === "pool") outputs.reserve(place, pendingSpend ?? SOMEBODY);
+  else if (status === "chain" || pendingSpend === SOMEBODY) outputs.reserve(place, undefined);
 }
 
 /** Stores key images of outputs from `offset` on, and which of them are spent in the chain. */
@@ -44,26 +39,24 @@ export function applyKeyImages(ledger: Ledger, change: Change<"keyImages">): voi
   const { state, touched } = ledger;
   const { outputs, coldKeyImages } = state;
   for (const [i, keyImage] of keyImages.entries()) {
-    const output = outputs[offset + i];
+    const output = outputs.at(offset + i);
     if (output === undefined) continue;
-    output.keyImage = keyImage;
-    touched.item("outputs", offset + i);
+    outputs.learnKeyImage(offset + i, keyImage);
     touched.key("coldKeyImages", toHex(output.oneTimeKey));
     coldKeyImages.set(toHex(output.oneTimeKey), keyImage);
-    ledger.byKeyImage.set(toHex(keyImage), offset + i);
     const status = spent[i];
-    if (status !== undefined) applyStatus(output, status);
+    if (status !== undefined) applyStatus(ledger, offset + i, status);
   }
   const { requestedFrom = 0 } = state;
   if (offset <= requestedFrom) state.requestedFrom = Math.max(requestedFrom, offset + keyImages.length);
-  for (const transaction of transactions) applyLearnt(ledger, transaction);
+  applyLearnt(ledger, transactions);
 }
 
 /** Stores where outputs with known key images are spent. */
 export function applySpent(ledger: Ledger, { status }: Change<"spent">): void {
   for (const [keyImage, each] of status) {
-    const output = touchOutput(ledger, keyImage);
-    if (output !== undefined) applyStatus(output, each);
+    const place = ledger.state.outputs.placeOfImage(fromHex(keyImage));
+    if (place !== undefined) applyStatus(ledger, place, each);
   }
 }
 

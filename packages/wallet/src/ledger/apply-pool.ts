@@ -18,11 +18,10 @@ const PROPAGATION_SECONDS = 500;
 export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): PoolPayment[] {
   if (picture.found.length === 0) return [];
   const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
-  const confirmed = new Set(ledger.state.incoming.map(({ txHash }) => toHex(txHash)));
   const counted = new Map<string, bigint>();
   return picture.found.flatMap(({ transaction, doubleSpendSeen }) => {
     const id = toHex(transaction.txHash);
-    if (confirmed.has(id)) return []; // mined while we looked
+    if (ledger.state.incoming.has(transaction.txHash)) return []; // mined while we looked
     const timestamp = seen.get(id) ?? seconds;
     return poolPayments(ledger, { ...transaction, timestamp }, counted).map((payment) => ({
       ...payment,
@@ -34,8 +33,8 @@ export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds:
 /** The unconfirmed transactions created here, for a scan of the pool. */
 export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[] {
   const own: OwnTransaction[] = [];
-  for (const [id, { state, blob }] of outgoing)
-    if (state !== "confirmed" && blob !== undefined) own.push({ id, blob });
+  for (const { txHash, blob } of outgoing.unconfirmed())
+    if (blob !== undefined) own.push({ id: toHex(txHash), blob });
   return own;
 }
 
@@ -62,8 +61,8 @@ export function spendsFromPool(ledger: Ledger, { found }: PoolSnapshot, seconds:
 export function outgoingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): WalletChange[] {
   const changes: WalletChange[] = [];
   let ids: ReadonlySet<string> | undefined;
-  for (const [id, payment] of ledger.state.outgoing) {
-    if (payment.state === "confirmed") continue;
+  for (const payment of ledger.state.outgoing.unconfirmed()) {
+    const id = toHex(payment.txHash);
     ids ??= idsOf(picture);
     const isInPool = ids.has(id);
     const isOwn = payment.blob !== undefined;
@@ -106,7 +105,6 @@ function nextState(
 /** Removes payments from the pool list that are in blocks by now, for wallets that do not scan the pool. */
 export function withoutMined({ pool, incoming }: Readonly<WalletState>): WalletChange[] {
   if (pool.length === 0) return [];
-  const mined = new Set(incoming.map(({ txHash }) => toHex(txHash)));
-  const payments = pool.filter(({ txHash }) => !mined.has(toHex(txHash)));
+  const payments = pool.filter(({ txHash }) => !incoming.has(txHash));
   return payments.length < pool.length ? [{ kind: "pool", payments }] : [];
 }

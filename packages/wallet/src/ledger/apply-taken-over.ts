@@ -5,7 +5,7 @@ import { fromHex, toHex } from "@anulo/protocol";
 import type { TakenOver } from "../changes.ts";
 import type { AddressBookEntry, OutgoingPayment } from "../state.ts";
 import { coverSubaddress } from "./apply-blocks.ts";
-import { indexOutput, type Ledger, put, touchOutput } from "./ledger.ts";
+import { type Ledger, put } from "./ledger.ts";
 
 /** Labels that no user has chosen. */
 const GIVEN_LABELS: readonly string[] = ["", "Primary account", "Untitled account"];
@@ -26,16 +26,16 @@ export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
   takeTags(ledger, change);
   for (const [key, image] of change.keyImages ?? []) takeKeyImage(ledger, key, image);
   for (const image of change.frozen ?? []) {
-    const output = touchOutput(ledger, image);
-    if (output !== undefined) output.frozen = true;
+    const place = ledger.state.outputs.placeOfImage(fromHex(image));
+    if (place !== undefined) state.outputs.freeze(place, true);
     else if (!state.frozenBefore.includes(image)) {
       touched.item("frozenBefore", state.frozenBefore.length);
       state.frozenBefore.push(image);
     }
   }
   for (const image of change.thawed ?? []) {
-    const output = touchOutput(ledger, image);
-    if (output !== undefined) output.frozen = false;
+    const place = ledger.state.outputs.placeOfImage(fromHex(image));
+    if (place !== undefined) state.outputs.freeze(place, false);
   }
   if (change.cacheId === undefined) return;
   state.takenOverCache = change.cacheId;
@@ -58,8 +58,11 @@ function takePayment(ledger: Ledger, told: OutgoingPayment): void {
   }
   if (known !== undefined || told.state === "confirmed" || told.state === "failed") return;
   for (const image of told.keyImages) {
-    const output = touchOutput(ledger, toHex(image));
-    if (output?.spentHeight === undefined && output !== undefined) output.pendingSpend ??= id;
+    const place = ledger.state.outputs.placeOfImage(image);
+    if (place === undefined) continue;
+    const output = state.outputs.hotAt(place);
+    if (output.spentHeight === undefined && output.pendingSpend === undefined)
+      state.outputs.reserve(place, id);
   }
 }
 
@@ -121,10 +124,8 @@ function takeTags(ledger: Ledger, { tags = [], tagDescriptions = [], isNewer }: 
 
 function takeKeyImage(ledger: Ledger, oneTimeKey: string, keyImage: Uint8Array): void {
   putMissing(ledger, "coldKeyImages", [[oneTimeKey, keyImage]]);
-  const place = ledger.byOneTimeKey.get(toHex(fromHex(oneTimeKey)));
-  const output = place === undefined ? undefined : ledger.state.outputs[place];
-  if (place === undefined || output === undefined || output.keyImage !== undefined) return;
-  output.keyImage = keyImage;
-  ledger.touched.item("outputs", place);
-  indexOutput(ledger, output, place);
+  const { outputs } = ledger.state;
+  const place = outputs.placeOfKey(fromHex(oneTimeKey));
+  if (place === undefined || outputs.hotAt(place).keyImage !== undefined) return;
+  outputs.learnKeyImage(place, keyImage);
 }

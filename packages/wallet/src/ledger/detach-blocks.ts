@@ -1,18 +1,15 @@
 /** Reverts the effects of blocks, when the chain is reorganised or scanned again. */
 import { toHex } from "@anulo/protocol";
-import { keepWhere, replaceItems } from "../lists.ts";
-import type { OwnedOutput } from "../state.ts";
-import { indexOutput, type Ledger, touchOutput } from "./ledger.ts";
+import { keepWhere } from "../lists.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { type Ledger, put } from "./ledger.ts";
 
 /** Undoes every block from `height` on. Data that only this wallet has (transaction keys, destinations) stays. */
 export function detachFrom(ledger: Ledger, height: number): void {
-  const { state, touched } = ledger;
+  const { state } = ledger;
   state.rescanTo = Math.max(state.rescanTo, state.height);
   detachOutputs(ledger, height);
-  const isBelow = (item: { readonly height: number }) => item.height < height;
-  const firstIncoming = state.incoming.findIndex((payment) => !isBelow(payment));
-  if (firstIncoming !== -1) touched.from("incoming", firstIncoming);
-  keepWhere(state.incoming, isBelow);
+  state.incoming.removeAbove(height);
   detachOutgoing(ledger, height);
   detachRecent(ledger, height);
   detachBackground(ledger, height);
@@ -35,51 +32,58 @@ function detachRecent({ state: { recent }, touched }: Ledger, height: number): v
 }
 
 function detachOutputs(ledger: Ledger, height: number): void {
-  const { state, touched } = ledger;
-  const { outputs, frozenBefore } = state;
-  const kept: OwnedOutput[] = [];
-  for (const [place, newest] of outputs.entries()) {
-    let output: OwnedOutput | undefined = newest;
-    while (output !== undefined && output.height >= height) output = output.replaces;
-    if (output === undefined) {
-      // An output that its owner has frozen is frozen again when it is found again.
-      if (newest.frozen && newest.keyImage !== undefined) {
-        touched.item("frozenBefore", frozenBefore.length);
-        frozenBefore.push(toHex(newest.keyImage));
-      }
-      if (kept.length === place) touched.from("outputs", place);
-      continue;
+  const { state } = ledger;
+  const { outputs } = state;
+  const first = outputs.firstFrom(height);
+  if (first !== undefined) {
+    const kept: OwnedOutput[] = [];
+    for (let place = first; place < outputs.count; place++) {
+      // Most have nothing that remains, and are not read as a whole to find that out.
+      const mayBeKept = outputs.heightOf(place) < height || outputs.hasReplaced(place);
+      if (!mayBeKept && !outputs.isFrozen(place)) continue;
+      const output = keptOutput(ledger, outputs.at(place)!, height);
+      if (output !== undefined) kept.push(output);
     }
-    if (output !== newest) touched.item("outputs", kept.length);
-    if (output.spentHeight !== undefined && output.spentHeight >= height) {
-      output.spentHeight = undefined;
-      output.frozen = false;
-      touched.item("outputs", kept.length);
-    }
-    kept.push(output);
+    outputs.truncate(first);
+    for (const output of kept) outputs.push(output);
   }
-  if (state.requestedFrom !== undefined) state.requestedFrom = Math.min(state.requestedFrom, kept.length);
-  ledger.byKeyImage.clear();
-  ledger.byOneTimeKey.clear();
-  replaceItems(outputs, kept);
-  for (const [place, output] of kept.entries()) indexOutput(ledger, output, place);
+  for (const place of outputs.spentFrom(height)) {
+    outputs.spend(place, undefined);
+    outputs.freeze(place, false);
+  }
+  if (state.requestedFrom !== undefined) state.requestedFrom = Math.min(state.requestedFrom, outputs.count);
+}
+
+/** The output itself, or the last one that it replaces, from a block below the height. */
+function keptOutput(
+  { state: { frozenBefore }, touched }: Ledger,
+  newest: OwnedOutput,
+  height: number,
+): OwnedOutput | undefined {
+  let output: OwnedOutput | undefined = newest;
+  while (output !== undefined && output.height >= height) output = output.replaces;
+  // An output that its owner has frozen is frozen again when it is found again.
+  if (output === undefined && newest.frozen && newest.keyImage !== undefined) {
+    touched.item("frozenBefore", frozenBefore.length);
+    frozenBefore.push(toHex(newest.keyImage));
+  }
+  return output;
 }
 
 function detachOutgoing(ledger: Ledger, height: number): void {
-  const { state, touched } = ledger;
-  for (const [id, payment] of state.outgoing) {
-    if (payment.state !== "confirmed" || payment.height < height) continue;
+  const { state } = ledger;
+  for (const payment of state.outgoing.confirmedFrom(height)) {
+    const id = toHex(payment.txHash);
     const isMadeHere = payment.blob !== undefined || state.txKeys.has(id) || payment.destinations.length > 0;
     if (!isMadeHere) {
-      touched.delete("outgoing", id);
       state.outgoing.delete(id); // the chain is all that tells of it
       continue;
     }
-    touched.key("outgoing", id);
-    Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true });
+    const undone = { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true } as const;
+    put(ledger, "outgoing", [[id, { ...payment, ...undone }]]);
     for (const image of payment.keyImages) {
-      const output = touchOutput(ledger, toHex(image));
-      if (output !== undefined) output.pendingSpend = id;
+      const place = ledger.state.outputs.placeOfImage(image);
+      if (place !== undefined) state.outputs.reserve(place, id);
     }
   }
 }

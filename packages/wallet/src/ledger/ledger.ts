@@ -1,21 +1,14 @@
 /** The state of a wallet with its look-up tables. */
-import { toHex } from "@anulo/protocol";
-import type {
-  Account,
-  NetworkName,
-  OwnedOutput,
-  SubaddressIndex,
-  WalletSettings,
-  WalletState,
-} from "../state.ts";
+import { OutputBook } from "../outputs/output-book.ts";
+import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
+import { Payments } from "../packed/payments.ts";
+import { Receipts } from "../packed/receipts.ts";
+import { TxKeys } from "../packed/tx-keys.ts";
+import type { Account, NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { type MapName, Touched } from "./touched.ts";
 
 export type Ledger = {
   readonly state: WalletState;
-  /** Indices in `state.outputs` by hex key image. */
-  readonly byKeyImage: Map<string, number>;
-  /** Indices in `state.outputs` by hex one-time key. */
-  readonly byOneTimeKey: Map<string, number>;
   /** Indices in `state.intents` by key. */
   readonly intentPlaces: Map<string, number>;
   /** What has to be written where the state is stored in rows. */
@@ -32,12 +25,12 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     rescanTo: 0,
     height: 1,
     recent: { offset: 1, ids: [] },
-    outputs: [],
-    incoming: [],
+    outputs: new OutputBook(),
+    incoming: new Receipts(),
     pool: [],
-    outgoing: new Map(),
+    outgoing: new Payments(),
     intents: [],
-    txKeys: new Map(),
+    txKeys: new TxKeys(),
     accounts: [createAccount("Primary account")],
     accountTags: new Map(),
     notes: new Map(),
@@ -55,13 +48,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     background: undefined,
     lastBlockReward: 0n,
   };
-  return {
-    state,
-    byKeyImage: new Map(),
-    byOneTimeKey: new Map(),
-    intentPlaces: new Map(),
-    touched: new Touched(),
-  };
+  return { state, intentPlaces: new Map(), touched: new Touched() };
 }
 
 /** Creates an account with its first address, which gets the label. */
@@ -69,70 +56,36 @@ export function createAccount(label: string): Account {
   return { tag: "", addresses: [{ label }] };
 }
 
-/** Adds the output at an index to the look-up tables, by its one-time key and key image. */
-export function indexOutput(
-  { byKeyImage, byOneTimeKey }: Pick<Ledger, "byKeyImage" | "byOneTimeKey">,
-  { oneTimeKey, keyImage }: OwnedOutput,
-  place: number,
-): void {
-  byOneTimeKey.set(toHex(oneTimeKey), place);
-  if (keyImage !== undefined) byKeyImage.set(toHex(keyImage), place);
-}
-
-/** Reverts `indexOutput`, except for entries that another output has replaced. */
-export function unindexOutput(
-  { byKeyImage, byOneTimeKey }: Pick<Ledger, "byKeyImage" | "byOneTimeKey">,
-  { oneTimeKey, keyImage }: OwnedOutput,
-  place: number,
-): void {
-  const [key, image] = [toHex(oneTimeKey), keyImage === undefined ? "" : toHex(keyImage)];
-  if (byOneTimeKey.get(key) === place) byOneTimeKey.delete(key);
-  if (byKeyImage.get(image) === place) byKeyImage.delete(image);
-}
-
-/** The owned output with a key image (hex). */
-export function outputWithImage({ state, byKeyImage }: Ledger, keyImage: string): OwnedOutput | undefined {
-  const place = byKeyImage.get(keyImage);
-  return place === undefined ? undefined : state.outputs[place];
-}
-
-/** Finds the same output in order to change it, and marks it as changed. */
-export function touchOutput(ledger: Ledger, keyImage: string): OwnedOutput | undefined {
-  const place = ledger.byKeyImage.get(keyImage);
-  if (place === undefined) return undefined;
-  ledger.touched.item("outputs", place);
-  return ledger.state.outputs[place];
-}
-
 /** Builds the look-up tables anew from the state. */
-export function indexLedger({ state, byKeyImage, byOneTimeKey, intentPlaces }: Ledger): void {
-  byKeyImage.clear();
-  byOneTimeKey.clear();
-  for (const [place, output] of state.outputs.entries())
-    indexOutput({ byKeyImage, byOneTimeKey }, output, place);
+export function indexLedger({ state, intentPlaces }: Ledger): void {
   intentPlaces.clear();
   for (const [place, { key }] of state.intents.entries()) intentPlaces.set(key, place);
 }
 
-type EntryOf<M extends MapName> = WalletState[M] extends Map<string, infer V> ? V : never;
+/** The state's maps; payments and transaction keys mark their changes themselves. */
+type HeldName = MapName | "outgoing" | "txKeys";
+
+type EntryOf<M extends HeldName> = WalletState[M] extends { get(key: string): infer V }
+  ? NonNullable<V>
+  : never;
 
 /** Puts entries into one of the state's maps, and marks them as changed. */
-export function put<M extends MapName>(
+export function put<M extends HeldName>(
   { state, touched }: Ledger,
   map: M,
   entries: Iterable<readonly [string, EntryOf<M>]>,
 ): void {
-  const held = state[map] as Map<string, EntryOf<M>>;
+  const held = state[map] as unknown as { set(key: string, value: EntryOf<M>): unknown };
   for (const [key, value] of entries) {
-    touched.key(map, key);
+    if (map !== "outgoing" && map !== "txKeys") touched.key(map, key);
     held.set(key, value);
   }
 }
 
 /** Overwrites the secrets in a state; the state must not be used afterwards. */
 export function wipeSecrets({ txKeys, multisigNonces, intents }: WalletState): void {
-  for (const secrets of [txKeys, multisigNonces])
-    for (const list of secrets.values()) for (const secret of list) secret.fill(0);
+  txKeys.clear();
+  for (const list of multisigNonces.values()) for (const secret of list) secret.fill(0);
   // Stored responses contain transaction keys if the caller requested them.
   for (const { outcome } of intents)
     if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
@@ -140,7 +93,7 @@ export function wipeSecrets({ txKeys, multisigNonces, intents }: WalletState): v
 
 /** The last address of each account that has received outputs. */
 export function lastAddresses(
-  outputs: readonly Pick<OwnedOutput, "subaddress">[],
+  outputs: Iterable<Pick<OwnedOutput, "subaddress">>,
 ): IterableIterator<SubaddressIndex> {
   const last = new Map<number, SubaddressIndex>();
   for (const { subaddress } of outputs)

@@ -43,12 +43,21 @@ export class QuietBlocks implements ChangeLog {
     return change.transactions.length === 0 && change.count > 0 && change.fromHeight === this.#height;
   }
 
+  /** Resolves once the log has every block; rejects if it can't be written. */
+  flush(): Promise<void> {
+    return this.#write();
+  }
+
   /** Changes that are appended together share one write. */
   async #write(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#blocks = 0;
     await Promise.all(waiting.map(({ change, encoded }) => this.#log.append(change, encoded)));
+  }
+
+  refuse(reason: unknown): void {
+    this.#log.refuse(reason);
   }
 
   async close(): Promise<void> {

@@ -1,19 +1,13 @@
-/** Which parts of a ledger have changed since it was last written to a store of rows. */
+/**
+ * Which parts of a ledger have changed since it was last written to a store of rows. Outputs, receipts, payments and
+ * transaction keys know that themselves.
+ */
 
 /** Lists of the state that are stored in rows of some items each, by index. */
-export type ListName =
-  | "outputs"
-  | "incoming"
-  | "intents"
-  | "pool"
-  | "addressBook"
-  | "frozenBefore"
-  | "backgroundTransactions";
+export type ListName = "intents" | "pool" | "addressBook" | "frozenBefore" | "backgroundTransactions";
 
 /** Maps of the state that are stored in one row per entry. */
 export type MapName =
-  | "outgoing"
-  | "txKeys"
   | "accountTags"
   | "notes"
   | "attributes"

@@ -2,24 +2,32 @@
  * The open wallets of a service; each file is open once, however many callers use it. A wallet that is open by the
  * unnamed path and by its name is closed once both have closed it.
  */
+import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
 import type { Logger } from "@anulo/rpc";
+import { connectDaemon } from "../daemon.ts";
 import { WrongPassword } from "../file/keys-file.ts";
-import { createWallet, type OpenWallet, openUnlocked } from "../file/open-wallet.ts";
+import { KeysReplaced, openOnceMore, openUnlocked } from "../file/open-unlocked.ts";
+import { createWallet, type OpenWallet } from "../file/open-wallet.ts";
 import { type UnlockedKeys, unlockImage, unlockKeys } from "../file/unlock-keys.ts";
 import { missingFile, readKeysImage, type WalletPaths } from "../file/wallet-files.ts";
+import type { HeldLocks } from "../file/wallet-lock.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
-import { failedToOpen, WalletRefusal } from "../refusal.ts";
+import { failedToOpen, UnreadStore, UnwrittenStore, WalletRefusal } from "../refusal.ts";
 import { Permits } from "../turns.ts";
 import { type Common, notOpen } from "./common.ts";
 import { WalletEntry } from "./wallet-entry.ts";
 
-/** Each takes some 2 MiB, and 2 ms of a processor for each refresh that finds nothing new. */
+/** Each takes some 400 KiB, and 2 ms of a processor for each refresh that finds nothing new. */
 const DEFAULT_MAX_OPEN = 1000;
 const IDLE_SECONDS = 600;
 /** Maximum number of wallets that are opened or closed at once: each reads or writes its files whole. */
 const AT_ONCE = 8;
+/** Number of attempts to open a wallet whose keys file is replaced meanwhile. */
+const ATTEMPTS = 3;
+/** Milliseconds between attempts to open a wallet once more whose change could not be stored. */
+const OPEN_AGAIN_MS = 5000;
 /** Maximum number of wallets that are remembered to have a password: testing for one is costly. */
 const MAX_LOCKED = 10_000;
 
@@ -29,6 +37,12 @@ const locked = () =>
 /** A wallet with files. */
 export type FiledEntry = WalletEntry & { readonly paths: WalletPaths };
 
+/** Whether a change of the wallet could not be applied or stored, and opening it once more may help. */
+function isBroken(opened: OpenWallet | undefined): opened is OpenWallet {
+  const error = opened?.wallet.unwritten?.error;
+  return error instanceof UnwrittenStore || error instanceof UnreadStore;
+}
+
 export class OpenWallets {
   readonly #common: Common;
   readonly #log: Logger;
@@ -36,7 +50,8 @@ export class OpenWallets {
   readonly #entries = new Set<WalletEntry>();
   readonly #byFile = new Map<string, FiledEntry>();
   readonly #permits = new Permits(AT_ONCE);
-  readonly #locked = new Set<string>();
+  /** Wallets with a password, each with a hash of the keys file that has it. */
+  readonly #locked = new Map<string, string>();
   #isOver = false;
 
   constructor(common: Common) {
@@ -48,6 +63,11 @@ export class OpenWallets {
   /** Those that are open. */
   get open(): WalletEntry[] {
     return [...this.#entries].filter(({ opened }) => opened !== undefined);
+  }
+
+  /** Number of wallets that are open, or about to be. */
+  get openCount(): number {
+    return this.#entries.size;
   }
 
   /** The wallet with these files; undefined if it is neither open nor about to be. */
@@ -70,7 +90,9 @@ export class OpenWallets {
     } finally {
       if (entry.isOver) {
         this.#entries.delete(entry);
-        if (entry.paths !== undefined) this.#byFile.delete(resolve(entry.paths.keys));
+        // After a wallet was lost and opened again, another entry has its files.
+        if (entry.paths !== undefined && this.at(entry.paths) === entry)
+          this.#byFile.delete(resolve(entry.paths.keys));
       }
     }
   }
@@ -109,30 +131,42 @@ export class OpenWallets {
   }
 
   /** Opens a wallet whose keys were read, after the earlier tasks for it. Throws `WalletRefusal`. */
-  async openUnlocked(entry: FiledEntry, keys: UnlockedKeys): Promise<void> {
+  async openUnlocked(entry: FiledEntry, keys: UnlockedKeys, held?: HeldLocks): Promise<void> {
     const { openOptions } = this.#common;
-    await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions)));
+    const how = held === undefined ? {} : { held };
+    await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions, how)));
     this.#forgetLock(entry);
   }
 
   /** Opens a wallet that has no password, after the earlier tasks for it, until it is idle. Throws `WalletRefusal`. */
   async openOnDemand(entry: FiledEntry): Promise<void> {
-    const { paths } = entry;
     if (entry.opened !== undefined) return;
-    const keysImage = await readKeysImage(paths);
-    if (keysImage === undefined) throw missingFile(paths);
-    if (this.#locked.has(paths.keys)) throw locked();
-    try {
-      const keys = await unlockImage({ paths, keysImage, password: "" }, this.#common.openOptions);
-      await this.makeRoom();
-      await this.openUnlocked(entry, keys);
-    } catch (error) {
-      if (!(error instanceof WrongPassword)) throw error;
-      if (this.#locked.size >= MAX_LOCKED) this.#locked.clear();
-      this.#locked.add(paths.keys);
-      throw locked();
+    for (let attempt = 1; entry.opened === undefined; attempt++) {
+      try {
+        await this.#openWithoutPassword(entry);
+      } catch (error) {
+        if (!(error instanceof KeysReplaced) || attempt === ATTEMPTS) throw error;
+      }
     }
     entry.named = "demand";
+  }
+
+  async #openWithoutPassword(entry: FiledEntry): Promise<void> {
+    const { paths } = entry;
+    const keysImage = await readKeysImage(paths);
+    if (keysImage === undefined) throw missingFile(paths);
+    const hash = createHash("sha256").update(keysImage).digest("base64");
+    if (this.#locked.get(paths.keys) === hash) throw locked();
+    const keys = await unlockImage({ paths, keysImage, password: "" }, this.#common.openOptions).catch(
+      (error: unknown) => {
+        if (!(error instanceof WrongPassword)) throw error;
+        if (this.#locked.size >= MAX_LOCKED) this.#locked.clear();
+        this.#locked.set(paths.keys, hash);
+        throw locked();
+      },
+    );
+    await this.makeRoom();
+    await this.openUnlocked(entry, keys);
   }
 
   #forgetLock({ paths }: WalletEntry): void {
@@ -152,6 +186,35 @@ export class OpenWallets {
     this.#log.info(opened === undefined ? "closed a wallet" : "opened a wallet", {
       file: entry.paths?.base,
     });
+  }
+
+  /** Opens the wallets once more that could not store a change: they go on from what was stored. */
+  async openBroken(): Promise<void> {
+    const now = this.#clock();
+    const broken = this.open.filter(({ opened, openAgainAt }) => isBroken(opened) && openAgainAt <= now);
+    await Promise.all(
+      broken.map(async (entry) => {
+        entry.openAgainAt = Number.POSITIVE_INFINITY;
+        await this.inTurn(entry, () => this.#permits.run(() => this.#openOnceMore(entry)));
+        entry.openAgainAt = this.#clock() + OPEN_AGAIN_MS;
+      }),
+    );
+  }
+
+  /** Never rejects: a wallet that can't be opened stays as it is, and can be read. */
+  async #openOnceMore(entry: WalletEntry): Promise<void> {
+    const { opened, paths } = entry;
+    if (!isBroken(opened)) return;
+    const { address, isTrusted } = opened.wallet.daemon;
+    const daemon = connectDaemon(address, { trusted: isTrusted });
+    try {
+      const fresh = await openOnceMore(opened, { ...this.#common.openOptions, daemon });
+      this.#log.info("opened a wallet once more that could not be stored", { file: paths?.base });
+      await this.put(entry, fresh);
+    } catch (error) {
+      daemon.close();
+      this.#log.debug("a wallet that could not be stored can't be opened yet", { file: paths?.base, error });
+    }
   }
 
   /** Closes a wallet for the unnamed path, or for callers by its name; it stays open if the other still uses it. */
@@ -184,6 +247,22 @@ export class OpenWallets {
         }),
       ),
     );
+  }
+
+  /** Runs a task while no open wallet scans or spends, with everything they know in their files. */
+  async whileUnchanged<T>(task: () => Promise<T>): Promise<T> {
+    const inside = this.open
+      .flatMap(({ opened }) => opened ?? [])
+      .reduceRight(
+        (then, { wallet }) =>
+          () =>
+            wallet.whileUnchanged(async () => {
+              await wallet.flush();
+              return await then();
+            }),
+        task,
+      );
+    return await inside();
   }
 
   /** Closes all wallets with files, since another service may have them by now; callers have to open them again. */

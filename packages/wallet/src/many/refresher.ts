@@ -1,6 +1,7 @@
 /** Makes every open wallet scan new blocks when its refresh is due. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "@anulo/rpc";
+import type { Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Common } from "./common.ts";
 import type { OpenWallets } from "./open-wallets.ts";
@@ -28,7 +29,12 @@ const SHORT_MS = 3000;
 /** Maximum number of groups under way in all. */
 const MOST = 100;
 /** Number of wallets that begin in one turn of the event loop: this takes some milliseconds. */
-const PER_TURN = 32;
+const PER_TURN = 256;
+/**
+ * From this many wallets on the service asks its node every second for its newest block, so that all wallets have a new
+ * one soon; fewer wait until their own refresh is due, as in the original.
+ */
+const MANY = 8;
 
 type UnderWay = { readonly node: string; readonly group: string; readonly since: number };
 
@@ -36,11 +42,21 @@ export class Refresher {
   readonly #wallets: OpenWallets;
   readonly #log: Logger;
   readonly #progressLog: Logger;
+  readonly #connect: () => Daemon;
+  /** The connection by which the node is asked for its newest block. */
+  #watching: Daemon | undefined;
+  #isAsking = false;
+  /** Id (hex) of the node's newest block. */
+  #newest = "";
   readonly #underWay = new Map<WalletEntry, UnderWay>();
   #nextProgressLog = 0;
   #isBeginning = false;
+  /** Whether a group that is due waits until another has ended. */
+  #hasWaiting = false;
 
-  constructor({ log }: Common, wallets: OpenWallets) {
+  constructor(common: Common, wallets: OpenWallets) {
+    const { log } = common;
+    this.#connect = () => common.connect();
     this.#wallets = wallets;
     this.#log = log.in("wallet.wallet2");
     this.#progressLog = log.in("global");
@@ -49,6 +65,41 @@ export class Refresher {
   /** Must be called every second. */
   tick(): void {
     this.#logProgress();
+    void this.#askForNews();
+    this.#beginSoon();
+  }
+
+  /** Stops asking the node. */
+  close(): void {
+    this.#watching?.close();
+  }
+
+  /** Makes wallets refresh at once if the node has a new block. */
+  async #askForNews(): Promise<void> {
+    if (this.#isAsking || this.#wallets.openCount < MANY) return;
+    this.#isAsking = true;
+    try {
+      this.#watching ??= this.#connect();
+      const { hash } = await this.#watching.getHeight();
+      if (hash !== this.#newest) this.#refreshSoon(this.#watching);
+      this.#newest = hash;
+    } catch (error) {
+      // An unreachable node is normal: the wallets' own refreshes report it.
+      if (!(error instanceof WalletRefusal)) this.#log.error("the node can't be asked", { error });
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** Makes the refreshes due of wallets at this node, except those that are to be refreshed less often than usual. */
+  #refreshSoon({ address }: Daemon): void {
+    const now = Date.now();
+    for (const entry of this.#wallets.open) {
+      const isUsual = entry.refreshPeriod > 0 && entry.refreshPeriod <= REFRESH_PERIOD_SECONDS;
+      if (!isUsual || nodeOf(entry) !== address.url) continue;
+      if (entry.isRefreshing) entry.hasNews = true;
+      else entry.nextRefresh = Math.min(entry.nextRefresh, now);
+    }
     this.#beginSoon();
   }
 
@@ -82,6 +133,7 @@ export class Refresher {
       const group = groupOf(entry);
       if (!room.has(group)) room.set(group, this.#hasRoom(entry, room, now));
     }
+    this.#hasWaiting = [...room.values()].includes(false);
     const begun = resting.filter((entry) => room.get(groupOf(entry)) === true && isNearlyDue(entry, now));
     for (const [i, entry] of begun.entries()) {
       if (i % PER_TURN === PER_TURN - 1) await nextTurn();
@@ -118,9 +170,10 @@ export class Refresher {
     } finally {
       this.#underWay.delete(entry);
       entry.isRefreshing = false;
-      entry.nextRefresh = Date.now() + 1000 * entry.refreshPeriod;
+      entry.nextRefresh = entry.hasNews ? Date.now() : Date.now() + 1000 * entry.refreshPeriod;
     }
-    this.#beginSoon();
+    if (this.#hasWaiting || entry.hasNews) this.#beginSoon();
+    entry.hasNews = false;
   }
 
   /** Logs the progress of long scans now and then. */

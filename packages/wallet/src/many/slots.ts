@@ -184,10 +184,16 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     const keys = await wallets.unlock(entry, { password, isOpen });
     if (keys === undefined) return;
     // Its files can be open only once.
-    if (entry.opened !== undefined) await wallets.put(entry, undefined);
-    else if (this.#entry?.opened !== undefined && holdsFiles(this.#entry.opened, entry.paths))
-      await this.#leave();
-    await wallets.openUnlocked(entry, keys);
+    const held = entry.opened?.locks.handOn();
+    try {
+      if (entry.opened !== undefined) await wallets.put(entry, undefined);
+      else if (this.#entry?.opened !== undefined && holdsFiles(this.#entry.opened, entry.paths))
+        await this.#leave();
+      await wallets.openUnlocked(entry, keys, held);
+    } catch (error) {
+      await held?.release();
+      throw error;
+    }
   }
 
   /** Opens a wallet and replaces the one that was open here. */

@@ -26,6 +26,10 @@ export class WalletEntry {
   /** When the next refresh is due, in milliseconds. */
   nextRefresh = 0;
   isRefreshing = false;
+  /** When to open it once more if a change could not be stored, in milliseconds. */
+  openAgainAt = 0;
+  /** Whether the node has reported a new block during the refresh under way. */
+  hasNews = false;
   readonly #turns = new TaskQueue();
   #waiting = 0;
 

@@ -1,6 +1,7 @@
 import { generateKeyDerivation, publicKeyOf, scAdd } from "@anulo/crypto";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { OwnedOutput, WalletKeys } from "../state.ts";
+import type { WalletKeys } from "../state.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 
 /** This signer's account in a multisig wallet; undefined for an ordinary wallet. */

@@ -16,7 +16,8 @@ import {
   randomScalar,
 } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
-import type { OwnedOutput, SignerInfo } from "../state.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import type { SignerInfo } from "../state.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { ownOneTimeSecret, sumOfSecrets } from "./account-keys.ts";
 import type { MultisigAccount } from "./key-exchange.ts";

@@ -42,7 +42,7 @@ export async function proposeTransaction(
     proposer: { keys: wallet.keys, change, infos },
   });
   const indexOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }) =>
-    wallet.state.outputs.findIndex((known) => equalBytes(known.oneTimeKey, oneTimeKey));
+    wallet.state.outputs.placeOfKey(oneTimeKey) ?? -1;
   const pending = pendingOf(signed, { change, indexOf });
   return { signed, pending: withSigners(pending, made) };
 }

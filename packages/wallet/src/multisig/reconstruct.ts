@@ -27,13 +27,14 @@ import {
 } from "@anulo/protocol";
 import { checkForm, ringOf } from "../cold-signing/construction.ts";
 import type { Finder } from "../cold-signing/exported-outputs.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput, WalletState } from "../state.ts";
+import type { WalletState } from "../state.ts";
+import { isChange } from "../transfer/change.ts";
 import type { SeenChain } from "../transfer/fee-limits.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
 import {
   cryptPaymentId,
-  isSameReceiver,
   type OutputPlan,
   outputKeys,
   paymentIdReceiver,
@@ -62,7 +63,7 @@ function plansOf({ splitDestinations, change }: ConstructionData): OutputPlan[] 
     viewPublic: entry.viewPublic,
     amount: entry.amount,
     isSubaddress: entry.isSubaddress === 1,
-    isChange: isSameReceiver(entry, change),
+    isChange: isChange(entry, change),
   }));
 }
 
@@ -70,30 +71,14 @@ type Source = ConstructionData["sources"][number];
 
 const realOf = ({ outputs, realOutput }: Source) => outputs[Number(realOutput)];
 
-/** Number of outputs searched, and inputs checked, before yielding to the event loop: some milliseconds. */
-const OUTPUTS_AT_ONCE = 4096;
+/** Number of inputs checked before yielding to the event loop: some milliseconds. */
 const INPUTS_AT_ONCE = 32;
 
-/** The outputs of this wallet with the sources' keys, by key (hex). */
-async function outputsOf(
-  sources: readonly Source[],
-  wallet: SigningWallet,
-): Promise<Map<string, OwnedOutput>> {
-  const wanted = new Set(sources.flatMap((source) => realOf(source)?.key ?? []).map(toHex));
-  const found = new Map<string, OwnedOutput>();
-  const step = (output: OwnedOutput) => {
-    const key = toHex(output.oneTimeKey);
-    if (wanted.has(key) && !found.has(key)) found.set(key, output);
-  };
-  await mapPatiently(wallet.state.outputs, step, { stepsAtOnce: OUTPUTS_AT_ONCE });
-  return found;
-}
-
 /** The output of this wallet that a source spends. */
-function ownOutput(source: Source, own: ReadonlyMap<string, OwnedOutput>): OwnedOutput {
+function ownOutput(source: Source, { state }: SigningWallet): OwnedOutput {
   const { amount, mask } = source;
   const real = realOf(source);
-  const output = real && own.get(toHex(real.key));
+  const output = real && state.outputs.withKey(real.key);
   demand(output?.keyImage !== undefined, "an input is not known here, or needs multisig info first");
   demand(!output.frozen, "Will not sign multisig tx containing frozen outputs");
   const isTrue = output.amount === amount && equalBytes(output.mask, mask);
@@ -103,10 +88,9 @@ function ownOutput(source: Source, own: ReadonlyMap<string, OwnedOutput>): Owned
 
 /** The outputs of this wallet that the sources refer to, in the order of the inputs. */
 async function ownInputs(data: ConstructionData, transaction: Transaction, wallet: SigningWallet) {
-  const own = await outputsOf(data.sources, wallet);
   const bySource = await mapPatiently(
     data.sources,
-    (source) => ({ output: ownOutput(source, own), ring: ringOf(source) }),
+    (source) => ({ output: ownOutput(source, wallet), ring: ringOf(source) }),
     { stepsAtOnce: INPUTS_AT_ONCE },
   );
   const names = new Set(bySource.map(({ output }) => toHex(output.oneTimeKey)));

@@ -10,8 +10,9 @@ import {
   subaddressSecretKey,
 } from "@anulo/crypto";
 import { encodeBase58, Writer } from "@anulo/protocol";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { SubaddressIndex, WalletKeys } from "../state.ts";
+import type { WalletKeys } from "../state.ts";
 import { base58Bytes } from "./text.ts";
 
 /** Which of an address's two keys signs. */

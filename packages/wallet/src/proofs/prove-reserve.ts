@@ -2,8 +2,9 @@
  * Chooses the outputs of a proof of funds, and creates it; many outputs are proven in threads. Source: wallet2.cpp
  * `get_reserve_proof`.
  */
+
+import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import type { Runtime } from "../runtime.ts";
-import type { OwnedOutput, SubaddressIndex } from "../state.ts";
 import { inBulk } from "../transfer/random.ts";
 import { mapPatiently } from "../turns.ts";
 import {

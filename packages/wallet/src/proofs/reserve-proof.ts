@@ -28,8 +28,9 @@ import {
   toHex,
   varint,
 } from "@anulo/protocol";
+import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
+import type { WalletKeys } from "../state.ts";
 import { decodeProofText, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;

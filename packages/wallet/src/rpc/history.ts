@@ -1,20 +1,28 @@
 /** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
-import { MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
-import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
+import { runSliced } from "@anulo/limits";
+import { fromHex, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
+import { Drawn, wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import {
+  type HistoryContext,
   type Listed,
   listIncoming,
   listOutgoing,
   listPool,
   listUnconfirmed,
-  receiverOf,
+  receiversOf,
   type Transfer,
+  type TransferFilter,
+  type TransferList,
+  transferListOf,
   transferOf,
   transfersOf,
 } from "../history/transfers.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { joined, Selected } from "../packed/records.ts";
+import type { SelectedReceipts } from "../packed/selected-receipts.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
-import type { IncomingPayment, OwnedOutput } from "../state.ts";
+import type { IncomingPayment } from "../state.ts";
 import { isUnlocked, isUnspent, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseKeyImage, parseTxHash } from "./parse-hex.ts";
@@ -44,25 +52,58 @@ function describeTransfer(wallet: Wallet, transfer: Transfer) {
   };
 }
 
-function describePayment(wallet: Wallet, payment: IncomingPayment, paymentId: string) {
+function describePayment(wallet: Wallet, { payment, text }: Paid, now: Now) {
   return {
     address: wallet.addressOf(payment.subaddress),
     amount: payment.amount,
     block_height: payment.height,
-    locked: !isUnlocked(payment, wallet.now()),
-    payment_id: paymentId,
+    locked: !isUnlocked(payment, now),
+    payment_id: text ?? toHex(payment.paymentId),
     subaddr_index: payment.subaddress,
     tx_hash: toHex(payment.txHash),
     unlock_time: payment.unlockTime,
   };
 }
 
-/** Payments with one id (64 digits) above a height, newest first. */
-function paymentsWith(wallet: Wallet, paymentId: string, minHeight: number): IncomingPayment[] {
-  return wallet.state.incoming
-    .filter((payment) => payment.height > minHeight && toHex(payment.paymentId) === paymentId)
-    .reverse();
+/** A payment and its payment id as the response writes it; undefined: with all its digits. */
+type Paid = { readonly payment: IncomingPayment; readonly text: string | undefined };
+type PaymentsWanted = {
+  /** 64 digits; undefined: any, or none. */
+  readonly paymentId: string | undefined;
+  readonly text: string | undefined;
+  readonly minHeight: number;
+};
+
+/** Payments with a payment id above a height, newest first; pauses between items. */
+function* paymentsWith(
+  { incoming }: Wallet["state"],
+  { paymentId, minHeight }: PaymentsWanted,
+): Generator<void, SelectedReceipts> {
+  if (paymentId !== undefined && paymentId !== NO_PAYMENT_ID) {
+    const isAbove = (place: number) => incoming.lockAt(place).height > minHeight;
+    return incoming.selected(incoming.placesWithId(fromHex(paymentId)).filter(isAbove));
+  }
+  const filter = { account: undefined, minors: [], minHeight, maxHeight: Number.MAX_SAFE_INTEGER };
+  const places = yield* incoming.matching(filter);
+  const isWithout = (place: number) => !incoming.hasPaymentId(place);
+  return incoming.selected(paymentId === undefined ? places : places.filter(isWithout));
 }
+
+/** Lists payments, which are formatted while the response is written. */
+async function describePayments(wallet: Wallet, questions: readonly PaymentsWanted[]) {
+  const parts: Selected<Paid>[] = [];
+  for (const question of questions) {
+    const found = await runSliced(paymentsWith(wallet.state, question));
+    await wallet.prepareAddresses(found.receivers());
+    parts.push(new Selected(found.length, (i) => ({ payment: found.at(i), text: question.text })));
+  }
+  const now = wallet.now();
+  const all = joined(parts);
+  return { payments: new Drawn(all.length, (place) => describePayment(wallet, all.at(place), now)) };
+}
+
+/** Stands for no payment id. */
+const NO_PAYMENT_ID = "0".repeat(64);
 
 const isHex = (text: string): boolean => /^([0-9a-f]{2})*$/i.test(text);
 
@@ -119,29 +160,45 @@ async function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declare
     minHeight: params.filter_by_height ? params.min_height : 0,
     maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_BLOCK_NUMBER) : MAX_BLOCK_NUMBER,
   };
-  const state = { ...wallet.state };
-  const context = { state, now: wallet.now() };
-  // All entries are selected at once, so that the response is consistent; they are formatted while it is written.
-  const unconfirmed = params.pending || params.failed ? listUnconfirmed(state, filter) : [];
-  const lists = {
-    ...(params.in && { in: listIncoming(state, filter) }),
-    ...(params.out && { out: listOutgoing(state, filter) }),
-    ...(params.pending && { pending: unconfirmed.filter(({ kind }) => kind === "pending") }),
-    ...(params.failed && { failed: unconfirmed.filter(({ kind }) => kind === "failed") }),
-    ...(params.pool && { pool: listPool(state, filter) }),
-  };
-  await wallet.prepareAddresses(Object.values(lists).flat().map(receiverOf));
+  const { lists, context } = await runSliced(selectTransfers(wallet, params, filter));
+  for (const list of Object.values(lists)) await wallet.prepareAddresses(receiversOf(list));
   const describe = (listed: Listed) => describeTransfer(wallet, transferOf(listed, context));
-  return mapValues(lists, (listed) => drawn(listed, describe));
+  return mapValues(lists, (list) => new Drawn(list.length, (place) => describe(list.at(place))));
 }
 
-type TransferLists = { readonly [K in "in" | "out" | "pending" | "failed" | "pool"]?: readonly Listed[] };
+/**
+ * Selects all entries as they are once the receipts are found, so that the response is consistent; they are formatted
+ * while it is written. Pauses in between.
+ */
+function* selectTransfers(
+  wallet: Wallet,
+  params: ParamsOf<typeof declared.history.getTransfers>,
+  filter: TransferFilter,
+): Generator<void, { readonly lists: TransferLists; readonly context: HistoryContext }> {
+  const received = params.in ? yield* listIncoming(wallet.state, filter) : undefined;
+  // No pause from here on: the payments made are those of the first step.
+  const { state } = wallet;
+  const context = { state: { ...state }, now: wallet.now() };
+  const unconfirmed = params.pending || params.failed ? [...listUnconfirmed(state, filter)] : [];
+  const pool = params.pool ? listPool(state, filter) : undefined;
+  const sent = params.out ? yield* listOutgoing(state, filter) : undefined;
+  const lists = {
+    ...(received && { in: received }),
+    ...(sent && { out: sent }),
+    ...(params.pending && { pending: transferListOf(unconfirmed.filter(({ kind }) => kind === "pending")) }),
+    ...(params.failed && { failed: transferListOf(unconfirmed.filter(({ kind }) => kind === "failed")) }),
+    ...(pool && { pool }),
+  };
+  return { lists, context };
+}
+
+type TransferLists = { readonly [K in "in" | "out" | "pending" | "failed" | "pool"]?: TransferList };
 
 function mapValues<T>(
   lists: TransferLists,
-  map: (listed: readonly Listed[]) => T,
+  map: (list: TransferList) => T,
 ): { [K in keyof TransferLists]?: T } {
-  return Object.fromEntries(Object.entries(lists).map(([name, listed]) => [name, map(listed)]));
+  return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, map(list)]));
 }
 
 export const historyHandlers = implementFor<WalletContext>()(declared.history, {
@@ -151,25 +208,19 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     if (whole === undefined) {
       throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid size: ${payment_id}`);
     }
-    return {
-      payments: paymentsWith(wallet, whole, 0).map((found) => describePayment(wallet, found, payment_id)),
-    };
+    return describePayments(wallet, [{ paymentId: whole, text: payment_id, minHeight: 0 }]);
   },
-  getBulkPayments({ payment_ids, min_block_height }, { opened: { wallet } }) {
-    if (payment_ids.length === 0) {
-      const all = wallet.state.incoming.filter(({ height }) => height > min_block_height).reverse();
-      return { payments: all.map((payment) => describePayment(wallet, payment, toHex(payment.paymentId))) };
-    }
-    const payments = payment_ids.flatMap((text) => {
-      const whole = wholePaymentId(text);
-      if (whole === undefined)
+  getBulkPayments({ payment_ids, min_block_height: minHeight }, { opened: { wallet } }) {
+    if (payment_ids.length === 0)
+      return describePayments(wallet, [{ paymentId: undefined, text: undefined, minHeight }]);
+    const questions = payment_ids.map((text) => {
+      const paymentId = wholePaymentId(text);
+      if (paymentId === undefined)
         throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid size: ${text}`);
       if (!isHex(text)) throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid format: ${text}`);
-      return paymentsWith(wallet, whole, min_block_height).map((found) =>
-        describePayment(wallet, found, text),
-      );
+      return { paymentId, text, minHeight };
     });
-    return { payments };
+    return describePayments(wallet, questions);
   },
   incomingTransfers(params, { opened: { wallet }, token }) {
     // Whoever has key images sees when outputs are spent.
@@ -182,10 +233,12 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
       );
     }
     return remembered(wallet, { name: "incomingTransfers", params: { ...params, showsKeyImages } }, () => {
-      const wanted = wallet.state.outputs.filter((output) => {
-        const { major, minor } = output.subaddress;
-        if (transfer_type !== "all" && (transfer_type === "available") !== isUnspent(output)) return false;
-        return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
+      const { outputs: book } = wallet.state;
+      const minors = new Set(subaddr_indices);
+      const wanted = [...book.placesOf(account_index)].flatMap((place) => {
+        if (transfer_type !== "all" && (transfer_type === "available") !== book.isUnspent(place)) return [];
+        const output = book.at(place)!;
+        return minors.size === 0 || minors.has(output.subaddress.minor) ? [output] : [];
       });
       const now = wallet.now();
       const outputs = wanted.map((output) => momentOf(output, showsKeyImages));

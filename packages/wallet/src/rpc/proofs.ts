@@ -12,6 +12,7 @@ import {
 } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { resolveAddress } from "../open-alias.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { type SigningKey, signMessage, verifyMessage } from "../proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived, proveSent } from "../proofs/payment-proof.ts";
 import { chooseReserve, proveReserve } from "../proofs/prove-reserve.ts";
@@ -29,7 +30,6 @@ import { verifyReserve } from "../proofs/verify-reserve.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { WalletContext } from "../service.ts";
-import type { OwnedOutput } from "../state.ts";
 import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseTxHash } from "./parse-hex.ts";

@@ -194,7 +194,7 @@ function sweepOf(
  */
 function namedOutput(wallet: Wallet, keyImage: string) {
   const output = wallet.outputOf(parseKeyImage(keyImage));
-  if (output === undefined || !wallet.spendableOutputs().includes(output))
+  if (output === undefined || !wallet.isSpendable(output))
     throw new WalletRefusal("UNKNOWN_ERROR", "No outputs found");
   return output;
 }

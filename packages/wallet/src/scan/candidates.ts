@@ -1,5 +1,6 @@
 /** Turns transactions into the records that the wallet stores. */
-import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction, toHex } from "@anulo/protocol";
+import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction } from "@anulo/protocol";
+import type { KeySet } from "../outputs/key-set.ts";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
 import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
@@ -8,8 +9,8 @@ import { type KeyedTransaction, readKeys, type Sifted, siftKeys, withKeys } from
 import { namesWatched, type WatchedOutputs, watch } from "./watched-outputs.ts";
 
 export type ScanContext = Finder & {
-  /** Hex key images of every output found so far. */
-  readonly knownImages: Set<string>;
+  /** Key images of every output found so far. */
+  readonly knownImages: KeySet;
   /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
   /**
@@ -34,30 +35,21 @@ export function scanTransactions(
 ): ScannedTransaction[] {
   const looked = context.skipsCoinbase ? transactions.filter(({ coinbase }) => !coinbase) : transactions;
   const [sifted] = siftKeys(context.keys.viewSecret, readKeys(looked));
-  return pickOwn(context, looked, sifted!, imageNames(sifted!.keyImages));
+  return pickOwn(context, looked, sifted!);
 }
 
-/** Concatenated key images as hex strings. */
-export function imageNames(keyImages: Uint8Array): string[] {
-  const hex = toHex(keyImages);
-  return Array.from({ length: keyImages.length / 32 }, (_, i) => hex.slice(64 * i, 64 * i + 64));
-}
-
-/**
- * The second half of scanning, in order of the chain: returns those of the sifted transactions that concern the wallet;
- * `images`: their key images in hex.
- */
+/** The second half of scanning, in order of the chain: returns those of the sifted transactions that concern the wallet. */
 export function pickOwn(
   context: ScanContext,
   transactions: readonly RawTransaction[],
   sifted: Sifted,
-  images: readonly string[],
 ): ScannedTransaction[] {
-  const { keyCounts, imageCounts, derivations } = sifted;
-  const firstDerivations = startsOf(keyCounts);
+  const { keyCounts, imageCounts, derivations, keyImages } = sifted;
+  let starts: Uint32Array | undefined;
   const prepare = (place: number): Prepared => {
     const raw = transactions[place]!;
-    const firstDerivation = firstDerivations[place]!;
+    starts ??= startsOf(keyCounts);
+    const firstDerivation = starts[place]!;
     const end = firstDerivation + keyCounts[place]!;
     const { transaction, fields, keys, mains } = withKeys(transactionOf(raw));
     return {
@@ -80,15 +72,17 @@ export function pickOwn(
   };
   const received = findOutputs(context, sifted, candidateAt);
   const scanned: ScannedTransaction[] = [];
+  const { knownImages, watched } = context;
+  if (received.size === 0 && knownImages.size === 0 && watched === undefined) return scanned;
   let image = 0;
   for (let place = 0; place < transactions.length; place++) {
     const found = received.get(place) ?? [];
     learnFound(context, found);
     const end = image + imageCounts[place]!;
     let concerns = found.length > 0;
-    for (; image < end; image++) concerns ||= context.knownImages.has(images[image]!);
-    if (!concerns && context.watched !== undefined && imageCounts[place]! > 0)
-      concerns = namesWatched(context.watched, candidateAt(place).transaction);
+    for (; image < end; image++) concerns ||= knownImages.has(keyImages, 32 * image);
+    if (!concerns && watched !== undefined && imageCounts[place]! > 0)
+      concerns = namesWatched(watched, candidateAt(place).transaction);
     if (concerns) scanned.push(describeCandidate(candidateAt(place), found));
   }
   return scanned;
@@ -105,7 +99,7 @@ function startsOf(counts: Uint32Array): Uint32Array {
 
 function learnFound({ knownImages, watched }: ScanContext, received: readonly ScannedOutput[]): void {
   for (const output of received) {
-    if (output.keyImage !== undefined) knownImages.add(toHex(output.keyImage));
+    if (output.keyImage !== undefined) knownImages.add(output.keyImage);
     else if (watched !== undefined) watch(watched, output);
   }
 }

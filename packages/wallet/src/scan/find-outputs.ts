@@ -16,16 +16,17 @@ import {
   subaddressSecretKey,
 } from "@anulo/crypto";
 import { equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
-import type { ScannedOutput, SubaddressIndex } from "../state.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import type { ScannedOutput } from "../state.ts";
+import type { RecognisedAddresses } from "./address-runs.ts";
 import { packedKeys } from "./packed-lists.ts";
 import type { RawTransaction } from "./raw-transaction.ts";
 import { PUBLIC_MASK, type ScanKeys } from "./scan-transaction.ts";
 import { type Sifted, targetOf } from "./sift.ts";
-import type { SubaddressTable } from "./subaddress-table.ts";
 
 export type Finder = {
   readonly keys: ScanKeys;
-  readonly table: SubaddressTable;
+  readonly table: Pick<RecognisedAddresses, "indexOf">;
   /** Extends the table beyond an address that has just been used. */
   readonly cover: (index: SubaddressIndex) => void;
   /** Key images computed so far, by hex one-time key: an output found again has the same key image. */
@@ -65,7 +66,9 @@ export function findOutputs(
   sifted: Sifted,
   candidateAt: (of: number) => Candidate,
 ): Map<number, ScannedOutput[]> {
+  const found = new Map<number, ScannedOutput[]>();
   const matches = matchesOf(finder, sifted, candidateAt);
+  if (matches.length === 0) return found;
   const scalars = derivationScalarBatch(
     packedKeys(matches.map(({ derivation }) => derivation)),
     Uint32Array.from(matches, ({ outputIndex }) => outputIndex),
@@ -74,7 +77,6 @@ export function findOutputs(
   const opened = openAmounts(matches, amountKeys);
   const keyImages = keyImagesOf(finder, matches, amountKeys);
   scalars.fill(0);
-  const found = new Map<number, ScannedOutput[]>();
   for (let i = 0; i < matches.length; i++) {
     const amount = opened[i];
     if (amount === undefined) continue;

@@ -1,17 +1,35 @@
 /** Wallets of a scan thread that scan the same blocks. */
 import { setImmediate } from "node:timers/promises";
-import { imageNames, pickOwn, type ScanContext } from "./candidates.ts";
+import { encodeChange } from "../encode-change.ts";
+import type { ScannedTransaction } from "../state.ts";
+import { pickOwn, type ScanContext } from "./candidates.ts";
 import { type Batch, nonsense, transactionsFrom } from "./fetch-blocks.ts";
 import { RECENT_BLOCKS } from "./history.ts";
-import type { BlocksChange, ScanTask } from "./messages.ts";
+import type { BlocksChange, FromWorker, ScanTask } from "./messages.ts";
 import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";
 import { readKeys, type Sifted, siftInSteps, type TransactionKeys } from "./sift.ts";
 
-export type ScannedBlocks = {
+/** Blocks as a wallet has scanned them; those in which it has nothing are the same object for many wallets. */
+export class ScannedBlocks {
   readonly change: BlocksChange;
   /** Number of blocks the node has. */
   readonly targetHeight: number;
-};
+  #message: BlocksMessage | undefined;
+
+  constructor(change: BlocksChange, targetHeight: number) {
+    this.change = change;
+    this.targetHeight = targetHeight;
+  }
+
+  /** The message that reports them, encoded once. */
+  get message(): BlocksMessage {
+    const { change, targetHeight } = this;
+    this.#message ??= { kind: "blocks", change: encodeChange(change), targetHeight };
+    return this.#message;
+  }
+}
+
+type BlocksMessage = Extract<FromWorker, { kind: "blocks" }>;
 
 /** Threads that run the first half of scanning. */
 export type SiftThreads = {
@@ -65,7 +83,6 @@ type View = { readonly fromHeight: number; readonly skipsCoinbase: boolean; read
 class ReadView {
   readonly transactions: readonly RawTransaction[];
   #keys: TransactionKeys | undefined;
-  #images: readonly string[] | undefined;
 
   constructor(piece: Batch, { fromHeight, skipsCoinbase }: View) {
     this.transactions = transactionsFrom(piece, fromHeight, { skipsCoinbase });
@@ -82,18 +99,14 @@ class ReadView {
     if (this.transactions.some(({ globalIndices }, i) => globalIndices.length !== outputCounts[i]))
       throw nonsense("a transaction without all of its output indices");
   }
-
-  /** Key images in hex, in order. */
-  imagesOf({ keyImages }: Pick<Sifted, "keyImages">): readonly string[] {
-    this.#images ??= imageNames(keyImages);
-    return this.#images;
-  }
 }
 
 /** A piece whose first half runs in another thread, or will run here. */
 export class Begun {
   readonly piece: Batch;
   readonly #views = new Map<string, ReadView>();
+  /** The same blocks, by the height of the first, for wallets that have nothing in them. */
+  readonly #quiet = new Map<number, ScannedBlocks>();
   readonly #sifted: Promise<Map<Follower, Sifted>>;
 
   constructor(piece: Batch, seats: readonly Seat[], threads: SiftThreads | undefined) {
@@ -160,6 +173,15 @@ export class Begun {
   }
 
   #scannedBy({ follower, from }: Seat, read: ReadView, sifted: Sifted): ScannedBlocks {
+    const transactions = pickOwn(follower.context, read.transactions, sifted);
+    if (transactions.length > 0) return this.#blocksFrom(from, transactions);
+    const first = Math.max(from, this.piece.blocks[0]!.height);
+    const quiet = this.#quiet.get(first) ?? this.#blocksFrom(first, []);
+    this.#quiet.set(first, quiet);
+    return quiet;
+  }
+
+  #blocksFrom(from: number, transactions: readonly ScannedTransaction[]): ScannedBlocks {
     const { answer } = this.piece;
     const blocks = this.piece.blocks.filter(({ height }) => height >= from);
     const last = blocks.at(-1)!;
@@ -170,9 +192,9 @@ export class Begun {
       count: blocks.length,
       ids: (isFarBehind ? [last] : blocks).map(({ id }) => id),
       lastBlockReward: last.reward,
-      transactions: pickOwn(follower.context, read.transactions, sifted, read.imagesOf(sifted)),
+      transactions,
     };
-    return { change, targetHeight: answer.current_height };
+    return new ScannedBlocks(change, answer.current_height);
   }
 }
 

@@ -1,12 +1,14 @@
 /** The messages between a wallet and its scan worker; all of them survive structured cloning. */
 import type { WalletChange } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import type { RefusalKind } from "../refusal.ts";
-import type { NetworkName, ScannedTransaction, SubaddressIndex } from "../state.ts";
+import type { NetworkName, ScannedTransaction } from "../state.ts";
+import type { SharedMarks } from "./address-marks.ts";
+import type { AddressRange, Lookahead } from "./address-runs.ts";
 import type { PackedTransactions, RawTransaction } from "./raw-transaction.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import type { Sifted } from "./sift.ts";
-import type { KeyRange, Lookahead } from "./subaddress-table.ts";
 import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
@@ -48,8 +50,11 @@ export type ToWorker =
       readonly keys: ScanKeys;
       readonly used: readonly SubaddressIndex[];
       readonly lookahead: Lookahead;
+      /** Memory for the marks of its addresses; undefined if it has a table of whole keys. */
+      readonly marks: SharedMarks | undefined;
       readonly skipsCoinbase: boolean;
-      readonly keyImages: readonly Uint8Array[];
+      /** 32 bytes each, one after the other. */
+      readonly keyImages: Uint8Array;
       /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
       readonly watched?: WatchedOutputs | undefined;
     }
@@ -81,8 +86,15 @@ export type ToWorker =
   | { readonly kind: "cancel" };
 
 export type FromWorker =
-  /** Addresses were added to the table. */
-  | { readonly kind: "range"; readonly range: KeyRange }
+  /**
+   * Addresses were added. `added`: their spend keys (32 bytes each), or, if they are marks in memory that has been
+   * replaced, the new memory; undefined if the memory is the same.
+   */
+  | {
+      readonly kind: "range";
+      readonly range: AddressRange;
+      readonly added: Uint8Array | SharedMarks | undefined;
+    }
   /** Transactions to be sifted in another thread, for each view secret (32 bytes each, concatenated). */
   | {
       readonly kind: "sift";
@@ -94,6 +106,8 @@ export type FromWorker =
   | { readonly kind: "blocks"; readonly change: Uint8Array; readonly targetHeight: number }
   /** `open`, `cover`, `scan`, `single` or `pool` has finished; `single` returns its finds in the form of `pool`. */
   | { readonly kind: "done"; readonly id: number; readonly pool: PoolSnapshot | undefined }
+  /** The wallet's secrets are forgotten. */
+  | { readonly kind: "closed" }
   | {
       readonly kind: "failed";
       readonly id: number;

@@ -5,11 +5,15 @@ import type { NetworkName } from "../state.ts";
 import { BlockWalk, beginOf, type Outcome, type Rider } from "./block-walk.ts";
 import { createForkCheck } from "./check-forks.ts";
 import type { Follower } from "./followers.ts";
-import type { PoolSnapshot } from "./messages.ts";
+import type { FromWorker, PoolSnapshot } from "./messages.ts";
 import { type Looker, lookTogether } from "./pool-look.ts";
 
-/** Milliseconds that the first request waits for other wallets of the node. */
+/**
+ * Milliseconds that requests wait for those of other wallets of the node: as long as more of them come, but not longer
+ * than `GATHER_MOST_MS`.
+ */
 const GATHER_MS = 10;
+const GATHER_MOST_MS = 200;
 
 /** Collects requests of about the same time in one list. */
 class Gathering<T> {
@@ -29,8 +33,17 @@ class Gathering<T> {
     if (this.#asking.length >= this.#most()) this.#go();
     else if (!this.#isWaiting) {
       this.#isWaiting = true;
-      setTimeout(() => this.#go(), GATHER_MS);
+      this.#waitFor(GATHER_MOST_MS);
     }
+  }
+
+  #waitFor(mostMs: number): void {
+    const before = this.#asking.length;
+    setTimeout(() => {
+      if (this.#asking.length === 0) this.#isWaiting = false;
+      else if (this.#asking.length === before || mostMs <= 0) this.#go();
+      else this.#waitFor(mostMs - GATHER_MS);
+    }, GATHER_MS);
   }
 
   #go(): void {
@@ -40,6 +53,8 @@ class Gathering<T> {
     if (all.length > 0) this.#begin(all);
   }
 }
+
+type Done = Extract<FromWorker, { kind: "done" }>;
 
 type Asking = {
   readonly looker: Looker;
@@ -128,6 +143,16 @@ async function lookFor(daemon: Daemon, asking: readonly Asking[]): Promise<void>
 /** The feeds of one scan thread. */
 export class NodeFeeds {
   readonly #feeds = new Set<NodeFeed>();
+  readonly #ends = new WeakMap<PoolSnapshot, Done>();
+
+  /** The response with this part of the pool: the same object for wallets of which nothing is in the pool. */
+  endOf(id: number, pool: PoolSnapshot): Done {
+    const known = this.#ends.get(pool);
+    if (known?.id === id) return known;
+    const end: Done = { kind: "done", id, pool };
+    this.#ends.set(pool, end);
+    return end;
+  }
 
   /** The feed of a node, until `giveBack`. */
   take(address: DaemonAddress, network: NetworkName): NodeFeed {

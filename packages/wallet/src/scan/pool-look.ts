@@ -1,10 +1,9 @@
 /** One scan of a node's pool for all wallets that request it at the same time. Runs in a scan thread. */
 import { fromHex, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
-import { imageNames } from "./candidates.ts";
 import { secretsAtOnce, siftHere } from "./followers.ts";
 import type { OwnTransaction, PoolSnapshot } from "./messages.ts";
-import { type PoolEntry, type PoolScan, waiting } from "./pool-scan.ts";
+import { PoolEntry, type PoolScan, waiting } from "./pool-scan.ts";
 import { readKeys, type Sifted } from "./sift.ts";
 
 /**
@@ -49,15 +48,16 @@ export async function lookTogether(
     const { txs } = await daemon.getTransactions({ txs_hashes, prune: true });
     const asked = new Set(txs_hashes);
     const entries = txs.filter(({ in_pool, tx_hash }) => in_pool && asked.has(tx_hash)).map(entryOf);
-    await siftFor(lookers, entries, (some, sifted, images) =>
-      each(some, ({ pool }, i) => pool.take(entries, sifted[i]!, images)),
+    await siftFor(lookers, entries, (some, sifted) =>
+      each(some, ({ pool }, i) => pool.take(entries, sifted[i]!)),
     );
   }
   const shared = new Uint8Array(new SharedArrayBuffer(32 * hashes.length));
   for (const [i, hash] of hashes.entries()) shared.set(hash, 32 * i);
+  const empty: PoolSnapshot = { ids: shared, found: [] };
   return lookers.map((looker) => () => {
     if (failed.has(looker)) throw failed.get(looker);
-    return looker.pool.snapshot(shared);
+    return looker.pool.snapshot(empty);
   });
 }
 
@@ -73,22 +73,21 @@ function entryOf({
   as_hex: whole,
 }: Entry): PoolEntry {
   const form = pruned === "" ? "whole" : "pruned";
-  return { id, doubleSpendSeen, raw: waiting({ id, form, blob: fromHex(pruned || whole) }) };
+  return new PoolEntry(id, waiting({ id, form, blob: fromHex(pruned || whole) }), doubleSpendSeen);
 }
 
 /** Sifts the entries for the wallets that need one of them, many wallets at once. */
 async function siftFor(
   lookers: readonly Looker[],
   entries: readonly PoolEntry[],
-  give: (some: readonly Looker[], sifted: readonly Sifted[], images: readonly string[]) => void,
+  give: (some: readonly Looker[], sifted: readonly Sifted[]) => void,
 ): Promise<void> {
   const keys = readKeys(entries.map(({ raw }) => raw));
-  const images = imageNames(keys.keyImages);
   const wanting = lookers.filter(({ pool }) => entries.some(({ id }) => pool.wants(id)));
   const atOnce = secretsAtOnce(keys);
   for (let at = 0; at < wanting.length; at += atOnce) {
     const some = wanting.slice(at, at + atOnce);
     const pools = some.map(({ pool }) => pool);
-    give(some, await siftHere(pools, keys), images);
+    give(some, await siftHere(pools, keys));
   }
 }

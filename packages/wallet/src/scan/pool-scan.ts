@@ -14,11 +14,25 @@ const NEWEST_BLOCK_VERSION = 255;
 const MAX_INPUTS_KEPT = 50_000;
 
 /** A transaction of the pool. */
-export type PoolEntry = {
+export class PoolEntry {
   readonly id: string;
   readonly raw: RawTransaction;
   readonly doubleSpendSeen: boolean;
-};
+  #stranger: PoolFind | undefined;
+
+  constructor(id: string, raw: RawTransaction, doubleSpendSeen: boolean) {
+    this.id = id;
+    this.raw = raw;
+    this.doubleSpendSeen = doubleSpendSeen;
+  }
+
+  /** The find of wallets that it does not concern as far as they know: one object for all of them. */
+  get stranger(): PoolFind {
+    const { raw, doubleSpendSeen } = this;
+    this.#stranger ??= { transaction: describeUnpaid(raw), doubleSpendSeen };
+    return this.#stranger;
+  }
+}
 
 export class PoolScan {
   readonly #context: ScanContext;
@@ -70,22 +84,24 @@ export class PoolScan {
   }
 
   /** Scans those of the transactions that have not been scanned yet. */
-  take(entries: readonly PoolEntry[], sifted: Sifted, images: readonly string[]): void {
+  take(entries: readonly PoolEntry[], sifted: Sifted): void {
     const raw = entries.map((entry) => entry.raw);
-    const found = pickOwn(this.#context, raw, sifted, images);
+    const found = pickOwn(this.#context, raw, sifted);
     const byId = new Map(found.map((transaction) => [toHex(transaction.txHash), transaction]));
-    for (const { id, raw: each, doubleSpendSeen } of entries) {
+    for (const entry of entries) {
+      const { id, doubleSpendSeen } = entry;
       if (!this.wants(id)) continue;
       const transaction = byId.get(id);
       this.#seen.set(id, transaction && { transaction, doubleSpendSeen });
-      if (transaction === undefined)
-        this.#keepStranger(id, { transaction: describeUnpaid(each), doubleSpendSeen });
+      if (transaction === undefined) this.#keepStranger(id, entry.stranger);
     }
   }
 
-  /** The transactions found in the pool, in the node's order; `ids`: 32 bytes each, concatenated. */
-  snapshot(ids: Uint8Array): PoolSnapshot {
+  /** The transactions found in the pool, in the node's order; `empty` if there are none. */
+  snapshot(empty: PoolSnapshot): PoolSnapshot {
     const seen = [...this.#seen].flatMap(([id, find]) => (find === undefined ? [] : [[id, find] as const]));
+    if (seen.length === 0) return empty;
+    const { ids } = empty;
     return { ids, found: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
   }
 
@@ -93,13 +109,12 @@ export class PoolScan {
    * Adds the transactions that spend an output which a scan of blocks has found since. No request is sent to the node,
    * since that would show it that these blocks paid the wallet.
    */
-  withFound({ ids }: PoolSnapshot): PoolSnapshot {
+  withFound(picture: PoolSnapshot): PoolSnapshot {
     const { knownImages } = this.#context;
     for (const [id, find] of this.#strangers)
-      if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(toHex(keyImage))))
-        this.#seen.set(id, find);
+      if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(keyImage))) this.#seen.set(id, find);
     for (const id of this.#strangers.keys()) this.#dropStranger(id);
-    return this.snapshot(ids);
+    return this.snapshot(picture.found.length === 0 ? picture : { ids: picture.ids, found: [] });
   }
 
   /** Makes the next scan include transactions that did not concern the wallet, since key images were imported. */

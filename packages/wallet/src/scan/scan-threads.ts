@@ -1,15 +1,35 @@
 /** The threads that scan, each for many wallets. */
 import { availableParallelism } from "node:os";
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
+import { equalBytes } from "@anulo/protocol";
+import { decodeChange } from "../encode-change.ts";
 import { Turns } from "../turns.ts";
+import { GroupedMessages, type MessageGroup } from "./message-groups.ts";
+import type { BlocksChange, FromWorker, ScanTask, ToWorker } from "./messages.ts";
 
-/** Called once, when the thread behind a port ends. */
-type OnEnd = (error: Error) => void;
+type BlocksMessage = Extract<FromWorker, { kind: "blocks" }>;
+type ScanMessage = Extract<ToWorker, { kind: "scan" }>;
+
+/** What a wallet does with what its thread sends. */
+export type ScanClient = {
+  readonly receive: (message: FromWorker) => void;
+  /** Called once, when the thread ends before the wallet has been released. */
+  readonly onEnd: (error: Error) => void;
+};
+
+/** A wallet's connection to its thread. */
+export type ScanLine = {
+  /** One object that is sent for many wallets one after the other is copied once. */
+  readonly send: (message: ToWorker, transfer?: readonly ArrayBuffer[]) => void;
+  /** Forgets the wallet, once its thread has. */
+  readonly release: () => void;
+};
 
 type Thread = {
   readonly worker: Worker;
-  /** The ports of the wallets it scans for. */
-  readonly ports: Map<MessagePort, OnEnd>;
+  readonly messages: GroupedMessages<ToWorker>;
+  /** The wallets it scans for, by number. */
+  readonly clients: Map<number, ScanClient>;
 };
 
 /**
@@ -25,8 +45,12 @@ const WALLETS_PER_THREAD = 8;
 export class ScanThreads {
   readonly #most: number;
   readonly #threads = new Set<Thread>();
+  #lastWallet = 0;
   /** In these turns wallets process messages of their threads, since a block reaches all wallets at once. */
   readonly turns = new Turns();
+
+  readonly #changes = new WeakMap<BlocksMessage, BlocksChange>();
+  #lastScan: ScanMessage | undefined;
 
   /** `most`: maximum number of threads, however many wallets there are. */
   constructor(most: number = availableParallelism()) {
@@ -38,46 +62,74 @@ export class ScanThreads {
     return this.#threads.size;
   }
 
-  /** Returns a port to the thread with the fewest wallets, until `release`. */
-  open(onEnd: OnEnd): MessagePort {
+  /** Connects a wallet to the thread with the fewest wallets, until `release`. */
+  open(client: ScanClient): ScanLine {
     const thread = this.#choose();
-    const { port1: own, port2: other } = new MessageChannel();
-    thread.ports.set(own, onEnd);
-    thread.worker.postMessage(other, [other]);
-    return own;
+    const wallet = ++this.#lastWallet;
+    thread.clients.set(wallet, client);
+    // Only open wallets keep the process running.
+    if (thread.clients.size === 1) thread.worker.ref();
+    return {
+      send: (message, transfer) => thread.messages.send(wallet, message, transfer),
+      release: () => this.#release(thread, wallet),
+    };
+  }
+
+  /** The change in a message, decoded once for all wallets that receive it. */
+  changeOf(message: BlocksMessage): BlocksChange {
+    const known = this.#changes.get(message);
+    if (known !== undefined) return known;
+    const change = decodeChange(message.change) as BlocksChange;
+    this.#changes.set(message, change);
+    return change;
+  }
+
+  /** The message that begins a scan: the same object as for the last wallet if both scan the same. */
+  scanMessage(scan: Omit<ScanMessage, "kind">): ScanMessage {
+    const last = this.#lastScan;
+    if (last !== undefined && isSameScan(last, scan)) return last;
+    this.#lastScan = { kind: "scan", ...scan };
+    return this.#lastScan;
   }
 
   #choose(): Thread {
-    const [least] = [...this.#threads].sort((a, b) => a.ports.size - b.ports.size);
+    const [least] = [...this.#threads].sort((a, b) => a.clients.size - b.clients.size);
     const isFull = this.#threads.size >= this.#most;
-    return least !== undefined && (isFull || least.ports.size < WALLETS_PER_THREAD) ? least : this.#start();
+    return least !== undefined && (isFull || least.clients.size < WALLETS_PER_THREAD) ? least : this.#start();
   }
 
   #start(): Thread {
     const worker = new Worker(new URL("./scan-worker.js", import.meta.url));
-    const thread: Thread = { worker, ports: new Map() };
+    const messages = new GroupedMessages<ToWorker>((groups, transfer) =>
+      worker.postMessage(groups, transfer),
+    );
+    const thread: Thread = { worker, messages, clients: new Map() };
     let failure = new Error("the scan thread ended");
+    worker.on("message", (groups: readonly MessageGroup<FromWorker>[]) => {
+      for (const { wallets, message } of groups)
+        for (const wallet of wallets) thread.clients.get(wallet)?.receive(message);
+    });
     worker.on("error", (error: Error) => {
       failure = error;
     });
     worker.on("exit", () => {
       this.#threads.delete(thread);
-      for (const onEnd of thread.ports.values()) onEnd(failure);
-      thread.ports.clear();
+      for (const { onEnd } of thread.clients.values()) onEnd(failure);
+      thread.clients.clear();
     });
-    // Only the ports of open wallets keep the process running.
     worker.unref();
     this.#threads.add(thread);
     return thread;
   }
 
-  /** Releases a port that the thread has closed. One thread without wallets is kept for the next wallet. */
-  release(port: MessagePort): void {
-    for (const { ports } of this.#threads) ports.delete(port);
-    const idle = [...this.#threads].filter(({ ports }) => ports.size === 0);
-    for (const thread of idle.slice(1)) {
-      this.#threads.delete(thread);
-      void thread.worker.terminate();
+  /** One thread without wallets is kept for the next wallet. */
+  #release(thread: Thread, wallet: number): void {
+    thread.clients.delete(wallet);
+    if (thread.clients.size === 0) thread.worker.unref();
+    const idle = [...this.#threads].filter(({ clients }) => clients.size === 0);
+    for (const surplus of idle.slice(1)) {
+      this.#threads.delete(surplus);
+      void surplus.worker.terminate();
     }
   }
 
@@ -85,4 +137,15 @@ export class ScanThreads {
   async close(): Promise<void> {
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
+}
+
+/** Whether two wallets scan the same; a transaction of their own makes wallets different. */
+function isSameScan(a: Omit<ScanMessage, "kind">, b: Omit<ScanMessage, "kind">): boolean {
+  const [first, second] = [a.task, b.task];
+  const same: readonly (keyof ScanTask)[] = ["daemon", "network", "height", "startHeight", "fromHeight"];
+  if (a.id !== b.id || a.threads !== b.threads || same.some((name) => first[name] !== second[name]))
+    return false;
+  if (first.own.length + second.own.length > 0 || first.history.length !== second.history.length)
+    return false;
+  return first.history.every((id, i) => equalBytes(id, second.history[i]!));
 }

@@ -1,7 +1,8 @@
 /** Secrets of owned outputs, and other values that a wallet reads from a transaction that pays it. */
 import { deriveSecretKey, keccak256, scAdd, subaddressSecretKey } from "@anulo/crypto";
 import type { TransactionPrefix } from "@anulo/protocol";
-import type { SubaddressIndex, WalletKeys } from "../state.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import type { WalletKeys } from "../state.ts";
 
 /** Scalar 1: the mask of a public amount. */
 export const PUBLIC_MASK: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));

@@ -1,9 +1,10 @@
 /** The wallet's side of its scan thread. */
-import type { MessagePort } from "node:worker_threads";
-import { decodeChange } from "../encode-change.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
-import type { ScannedTransaction, SubaddressIndex } from "../state.ts";
+import type { ScannedTransaction } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
+import type { Lookahead } from "./address-runs.ts";
+import { type AddressTable, adoptAddresses, createAddresses, marksFor } from "./addresses.ts";
 import type {
   BlocksChange,
   FromWorker,
@@ -12,9 +13,8 @@ import type {
   SingleTransaction,
   ToWorker,
 } from "./messages.ts";
-import type { ScanThreads } from "./scan-threads.ts";
+import type { ScanLine, ScanThreads } from "./scan-threads.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
-import { type Lookahead, SubaddressTable } from "./subaddress-table.ts";
 import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type ScannerParts = {
@@ -25,8 +25,8 @@ export type ScannerParts = {
   readonly lookahead: Lookahead;
   /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
-  /** Key images (32 bytes) of the outputs already known. */
-  readonly keyImages: readonly Uint8Array[];
+  /** Key images of the outputs already known, 32 bytes each, one after the other. */
+  readonly keyImages: Uint8Array;
   /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
   readonly watched: WatchedOutputs | undefined;
   /** Stores one batch; batches come in order and the next waits for this one. */
@@ -37,34 +37,43 @@ type Waiting = { resolve: (pool: PoolSnapshot | undefined) => void; reject: (err
 
 /** Id of the response which reports that the first table is complete. */
 const OPENING = 0;
+/** Id of the response to a scan: there is one at a time. */
+const SCANNING = 1;
+/** One object, so that it is copied once for many wallets. */
+const KEPT: ToWorker = { kind: "kept" };
 
 export class Scanner {
   /** Spend public keys of this wallet, look-ahead included. */
-  readonly table: SubaddressTable;
+  readonly table: AddressTable;
   /** Resolves once the table is complete for the addresses in use. */
   readonly ready: Promise<unknown>;
   readonly #scanThreads: ScanThreads;
-  readonly #port: MessagePort;
-  readonly #closed: Promise<void>;
+  readonly #line: ScanLine;
+  #closed: () => void = () => undefined;
   readonly #threads: WorkThreads;
   readonly #keep: ScannerParts["keep"];
   readonly #waiting = new Map<number, Waiting>();
-  #nextId = OPENING + 1;
-  #scanId: number | undefined;
+  #nextId = SCANNING + 1;
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
 
   constructor({ keep, runtime, ...parts }: ScannerParts) {
-    this.table = new SubaddressTable(parts.lookahead);
+    const { keys, used, lookahead } = parts;
+    const marks = marksFor(used, lookahead);
+    this.table = createAddresses(keys, lookahead, marks);
     this.#keep = keep;
     this.#threads = runtime.threads;
     this.#scanThreads = runtime.scanThreads;
-    this.#port = this.#scanThreads.open((error) => this.#end(error));
-    this.#port.on("message", (message: FromWorker) => this.#receive(message));
-    this.#closed = new Promise((resolve) => this.#port.once("close", () => resolve()));
+    this.#line = this.#scanThreads.open({
+      receive: (message) => this.#receive(message),
+      onEnd: (error) => {
+        this.#end(error);
+        this.#closed();
+      },
+    });
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // users of the table get the error there
-    this.#send({ kind: "open", ...parts });
+    this.#send({ kind: "open", ...parts, marks });
   }
 
   /**
@@ -90,10 +99,8 @@ export class Scanner {
    */
   async scan(task: ScanTask): Promise<PoolSnapshot | undefined> {
     this.#refusedBatch = undefined;
-    const id = this.#nextId++;
-    this.#scanId = id;
-    const done = this.#wait(id);
-    this.#send({ kind: "scan", id, task, threads: this.#threads.most });
+    const done = this.#wait(SCANNING);
+    this.#send(this.#scanThreads.scanMessage({ id: SCANNING, task, threads: this.#threads.most }));
     const picture = await done;
     if (this.#refusedBatch !== undefined) throw this.#refusedBatch;
     return picture;
@@ -124,19 +131,23 @@ export class Scanner {
   endScan(error: Error): void {
     this.cancel();
     // It counts as under way until the worker reports its end.
-    if (this.#scanId !== undefined) this.#waiting.get(this.#scanId)?.reject(error);
+    this.#waiting.get(SCANNING)?.reject(error);
   }
 
   /** Resolves once the thread has forgotten the wallet's secrets. */
   async stop(): Promise<void> {
+    const hasThread = this.#stopped === undefined;
+    const closed = new Promise<void>((resolve) => {
+      this.#closed = resolve;
+    });
     this.#send({ kind: "close" });
     this.#end(new WalletRefusal("NOT_OPEN", "No wallet file"));
-    await this.#closed;
-    this.#scanThreads.release(this.#port);
+    if (hasThread) await closed;
+    this.#line.release();
   }
 
   #send(message: ToWorker): void {
-    if (this.#stopped === undefined) this.#port.postMessage(message);
+    if (this.#stopped === undefined) this.#line.send(message);
   }
 
   #wait(id: number): Promise<PoolSnapshot | undefined> {
@@ -147,7 +158,8 @@ export class Scanner {
   }
 
   #receive(message: FromWorker): void {
-    if (message.kind === "range") this.table.add(message.range);
+    if (message.kind === "range") adoptAddresses(this.table, message.range, message.added);
+    else if (message.kind === "closed") this.#closed();
     else if (message.kind === "sift") void this.#sift(message);
     else this.#scanThreads.turns.add(() => this.#receiveInTurn(message));
   }
@@ -163,12 +175,12 @@ export class Scanner {
     const { change: encoded, targetHeight } = message;
     try {
       if (this.#refusedBatch === undefined)
-        await this.#keep(decodeChange(encoded) as BlocksChange, { encoded, targetHeight });
+        await this.#keep(this.#scanThreads.changeOf(message), { encoded, targetHeight });
     } catch (error) {
       this.#refusedBatch = error instanceof Error ? error : new Error(String(error));
       this.cancel();
     }
-    this.#send({ kind: "kept" });
+    this.#send(KEPT);
   }
 
   /** If no thread can sift the input, the worker does it itself, and finds the error in it. */

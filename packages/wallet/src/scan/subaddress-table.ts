@@ -2,11 +2,10 @@
  * The spend public keys of the wallet's addresses. The table contains some accounts and addresses beyond those in use
  * (the look-ahead), so that payments to an address that another copy of the wallet created are still found.
  */
-import { WalletRefusal } from "../refusal.ts";
-import type { SubaddressIndex } from "../state.ts";
 
-/** Number of accounts and addresses recognised beyond those in use. */
-export type Lookahead = { readonly accounts: number; readonly addresses: number };
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import { WalletRefusal } from "../refusal.ts";
+import { AddressRuns, type Lookahead, type MissingRange, type RecognisedAddresses } from "./address-runs.ts";
 
 /** Source: wallet2.h SUBADDRESS_LOOKAHEAD_MAJOR, SUBADDRESS_LOOKAHEAD_MINOR. */
 export const DEFAULT_LOOKAHEAD: Lookahead = { accounts: 50, addresses: 200 };
@@ -47,84 +46,67 @@ export function settingsOf({ accounts, addresses }: Lookahead): readonly (readon
 
 /** Keys of addresses `fromMinor …` of one account: 32 bytes each, packed. */
 export type KeyRange = { readonly major: number; readonly fromMinor: number; readonly keys: Uint8Array };
-/** Addresses `fromMinor ≤ minor < toMinor` of one account that the table lacks. */
-export type MissingRange = { readonly major: number; readonly fromMinor: number; readonly toMinor: number };
-
-/** Consecutive entries: consecutive addresses of one account. */
-type Run = { readonly first: number; readonly major: number; readonly fromMinor: number };
 
 const KEY_BYTES = 32;
 const LEAST_SLOTS = 64;
 /** Minimum number of slots per entry: then few of them are adjacent. */
 const SLOTS_PER_ENTRY = 2;
 
-/** Spend public keys with their indices, packed, since a service has two tables for each of its wallets. */
-export class SubaddressTable {
+/**
+ * Spend public keys with their indices, all in memory: for wallets with very many addresses, of which each look-up
+ * takes the same time. The others have an `AddressMarks`, which is smaller.
+ */
+export class SubaddressTable implements RecognisedAddresses {
   lookahead: Lookahead;
-  /** Number of addresses covered, by account. */
-  readonly #covered: number[] = [];
   /** Keys of all entries, concatenated. */
   #keys = new Uint8Array(0);
-  #count = 0;
   /** Entries by the first bytes of their keys: index + 1, or 0 if the slot is free. */
   #slots = new Uint32Array(LEAST_SLOTS);
-  readonly #runs: Run[] = [];
+  readonly #runs = new AddressRuns();
 
   constructor(lookahead: Lookahead = DEFAULT_LOOKAHEAD) {
     this.lookahead = lookahead;
   }
 
-  /** Number of entries. */
   get size(): number {
-    return this.#count;
+    return this.#runs.count;
   }
 
-  /** Index of the address whose spend public key (32 bytes) is at this offset; undefined if it is not the wallet's. */
   indexOf(keys: Uint8Array, at = 0): SubaddressIndex | undefined {
     const slots = this.#slots;
     for (let slot = slotOf(keys, at, slots); slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1)) {
       const place = slots[slot]! - 1;
-      if (this.#isAt(place, keys, at)) return this.#indexAt(place);
+      if (this.#isAt(place, keys, at)) return this.#runs.indexAt(place);
     }
     return undefined;
   }
 
-  /** The spend public key (32 bytes) and the address index of an entry, by its position in insertion order. */
-  entryAt(place: number): { readonly key: Uint8Array; readonly index: SubaddressIndex } {
-    const key = this.#keys.slice(KEY_BYTES * place, KEY_BYTES * (place + 1));
-    return { key, index: this.#indexAt(place) };
+  *entries(): Iterable<{ readonly key: Uint8Array; readonly index: SubaddressIndex }> {
+    const count = this.size;
+    for (let place = 0; place < count; place++) {
+      const key = this.#keys.slice(KEY_BYTES * place, KEY_BYTES * (place + 1));
+      yield { key, index: this.#runs.indexAt(place) };
+    }
   }
 
   /** The ranges to be added before `index` is in use with the whole look-ahead beyond it. */
   missingFor(index: SubaddressIndex): MissingRange[] {
-    const missing: MissingRange[] = [];
-    const accounts = Math.max(this.#covered.length, clamp(index.major + this.lookahead.accounts));
-    for (let major = 0; major < accounts; major++) {
-      const fromMinor = this.#covered[major] ?? 0;
-      const used = major === index.major ? index.minor : 0;
-      const toMinor = clamp(used + this.lookahead.addresses);
-      if (fromMinor < toMinor) missing.push({ major, fromMinor, toMinor });
-    }
-    return missing;
+    return this.#runs.missingFor(index, this.lookahead);
   }
 
   /** Ranges must join: an account's next range begins where its last ended. */
   add({ major, fromMinor, keys }: KeyRange): void {
     const count = keys.length / KEY_BYTES;
-    const first = this.#count;
+    const first = this.size;
     this.#reserve(first + count);
     this.#keys.set(keys, KEY_BYTES * first);
-    this.#count += count;
-    for (let place = first; place < this.#count; place++) this.#enter(place);
-    const last = this.#runs.at(-1);
-    const isNext = last?.major === major && last.fromMinor + (first - last.first) === fromMinor;
-    if (!isNext) this.#runs.push({ first, major, fromMinor });
-    this.#covered[major] = Math.max(this.#covered[major] ?? 0, fromMinor + count);
+    this.#runs.add({ major, fromMinor, count });
+    for (let place = first; place < this.size; place++) this.#enter(place);
   }
 
   #reserve(count: number): void {
     if (KEY_BYTES * count > this.#keys.length) {
-      const longer = new Uint8Array(KEY_BYTES * Math.max(count, Math.ceil(1.125 * this.#count)));
+      const longer = new Uint8Array(KEY_BYTES * Math.max(count, Math.ceil(1.125 * this.size)));
       longer.set(this.#keys);
       this.#keys = longer;
     }
@@ -132,7 +114,7 @@ export class SubaddressTable {
     while (slots < SLOTS_PER_ENTRY * count) slots *= 2;
     if (slots === this.#slots.length) return;
     this.#slots = new Uint32Array(slots);
-    for (let place = 0; place < this.#count; place++) this.#enter(place);
+    for (let place = 0; place < this.size; place++) this.#enter(place);
   }
 
   #enter(place: number): void {
@@ -148,26 +130,10 @@ export class SubaddressTable {
     for (let i = 0; i < KEY_BYTES; i++) if (own[from + i] !== keys[at + i]) return false;
     return true;
   }
-
-  #indexAt(place: number): SubaddressIndex {
-    let low = 0;
-    let high = this.#runs.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.#runs[middle]!.first <= place) low = middle;
-      else high = middle - 1;
-    }
-    const { major, first, fromMinor } = this.#runs[low]!;
-    return { major, minor: fromMinor + (place - first) };
-  }
 }
 
 /** The slot of a key. Keys are points, so any of their bytes serve as a hash. */
 function slotOf(keys: Uint8Array, at: number, slots: Uint32Array): number {
   const word = keys[at]! | (keys[at + 1]! << 8) | (keys[at + 2]! << 16) | (keys[at + 3]! << 24);
   return (word >>> 0) & (slots.length - 1);
-}
-
-function clamp(count: number): number {
-  return Math.min(count, 0xffff_ffff);
 }

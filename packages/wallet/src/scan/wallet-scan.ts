@@ -1,13 +1,15 @@
 /** What a scan thread does for one of its wallets: all the slow parts of scanning. */
 
+import { randomFillSync } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { MessagePort } from "node:worker_threads";
-import { subaddressSpendPublicKeys } from "@anulo/crypto";
-import { BadBytes, BadHex, isMinerTransaction, toHex } from "@anulo/protocol";
+import { BadBytes, BadHex, isMinerTransaction } from "@anulo/protocol";
 import type { DaemonAddress } from "../daemon.ts";
-import { encodeChange } from "../encode-change.ts";
+import { KeySet } from "../outputs/key-set.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { NetworkName, SubaddressIndex } from "../state.ts";
+import type { NetworkName } from "../state.ts";
+import type { AddressRange, MissingRange } from "./address-runs.ts";
+import { type AddressTable, createAddresses, extendAddresses } from "./addresses.ts";
 import { type ScanContext, scanTransactions } from "./candidates.ts";
 import { historyOf } from "./fetch-blocks.ts";
 import type { Follower, ScannedBlocks, SiftThreads } from "./followers.ts";
@@ -23,7 +25,6 @@ import type { NodeFeed, NodeFeeds } from "./node-feed.ts";
 import { PoolScan } from "./pool-scan.ts";
 import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
-import { type MissingRange, SubaddressTable } from "./subaddress-table.ts";
 
 /** Batches sent to the wallet's thread before the worker waits: this limits memory with a fast node. */
 const BATCHES_AHEAD = 2;
@@ -32,10 +33,8 @@ const KEYS_PER_RANGE = 1000;
 
 const NO_IDS = new Uint8Array();
 
-type CountedRange = { readonly major: number; readonly fromMinor: number; readonly count: number };
-
 /** Splits the ranges into parts of at most `KEYS_PER_RANGE` keys. */
-function* rangesOf(missing: readonly MissingRange[]): Generator<CountedRange> {
+function* rangesOf(missing: readonly MissingRange[]): Generator<AddressRange> {
   for (const { major, fromMinor, toMinor } of missing)
     for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE)
       yield { major, fromMinor: minor, count: Math.min(KEYS_PER_RANGE, toMinor - minor) };
@@ -44,10 +43,15 @@ function* rangesOf(missing: readonly MissingRange[]): Generator<CountedRange> {
 /** Messages that expect a response. */
 type Asking = Extract<ToWorker, { kind: "open" | "cover" | "scan" | "single" | "pool" }>;
 
+/** Sends a message to the wallet; the buffers in `transfer` are transferred rather than copied. */
+type Send = (message: FromWorker, transfer?: readonly ArrayBuffer[]) => void;
+
+type OpenContext = ScanContext & { readonly table: AddressTable };
+
 export class WalletScan {
-  readonly #port: MessagePort;
+  readonly #send: Send;
   readonly #feeds: NodeFeeds;
-  #context: ScanContext | undefined;
+  #context: OpenContext | undefined;
   #pool: PoolScan | undefined;
   /** Resolves once the table is complete for the addresses in use. */
   #ready: Promise<void> = Promise.resolve();
@@ -60,8 +64,8 @@ export class WalletScan {
   /** Callbacks that wait for results of other threads. */
   readonly #sifting = new Map<number, (sifted: readonly Sifted[] | undefined) => void>();
 
-  constructor(port: MessagePort, feeds: NodeFeeds) {
-    this.#port = port;
+  constructor(send: Send, feeds: NodeFeeds) {
+    this.#send = send;
     this.#feeds = feeds;
   }
 
@@ -77,7 +81,8 @@ export class WalletScan {
   async #answer(message: Asking): Promise<void> {
     const id = message.kind === "open" ? 0 : message.id;
     try {
-      this.#send({ kind: "done", id, pool: await this.#do(message) });
+      const pool = await this.#do(message);
+      this.#send(pool === undefined ? { kind: "done", id, pool } : this.#feeds.endOf(id, pool));
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       if (error instanceof WalletRefusal)
@@ -100,8 +105,9 @@ export class WalletScan {
 
   async #open(message: Extract<ToWorker, { kind: "open" }>): Promise<undefined> {
     const { keys, skipsCoinbase, watched } = message;
-    const knownImages = new Set(message.keyImages.map(toHex));
-    const table = new SubaddressTable(message.lookahead);
+    const knownImages = new KeySet(randomFillSync);
+    knownImages.add(message.keyImages);
+    const table = createAddresses(keys, message.lookahead, message.marks);
     const parts = { keys, table, skipsCoinbase, watched };
     const cover = (index: SubaddressIndex) => this.#cover(parts, index);
     this.#context = { ...parts, knownImages, cover, keyImages: new Map() };
@@ -111,7 +117,7 @@ export class WalletScan {
   }
 
   /** Computes many keys; in between, other wallets of the thread get their turns, and this one may be closed. */
-  async #coverInTurns(context: ScanContext, used: readonly SubaddressIndex[]): Promise<void> {
+  async #coverInTurns(context: OpenContext, used: readonly SubaddressIndex[]): Promise<void> {
     for (const index of used) {
       for (const range of rangesOf(context.table.missingFor(index))) {
         if (this.#context !== context) return;
@@ -126,19 +132,16 @@ export class WalletScan {
     this.#context?.cover(index);
   }
 
-  #cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: SubaddressIndex): void {
+  #cover({ keys, table }: Pick<OpenContext, "keys" | "table">, index: SubaddressIndex): void {
     for (const range of rangesOf(table.missingFor(index))) this.#addRange({ keys, table }, range);
   }
 
-  #addRange({ keys, table }: Pick<ScanContext, "keys" | "table">, { major, fromMinor, count }: CountedRange) {
-    const made = subaddressSpendPublicKeys({ keys, major, fromMinor, count });
-    const range = { major, fromMinor, keys: made };
-    table.add(range);
-    this.#send({ kind: "range", range });
+  #addRange({ keys, table }: Pick<OpenContext, "keys" | "table">, range: AddressRange): void {
+    this.#send({ kind: "range", range, added: extendAddresses(table, keys, range) });
   }
 
   #learn(keyImages: readonly Uint8Array[]): void {
-    for (const keyImage of keyImages) this.#context?.knownImages.add(toHex(keyImage));
+    for (const keyImage of keyImages) this.#context?.knownImages.add(keyImage);
     this.#pool?.forgetStrangers();
   }
 
@@ -178,9 +181,10 @@ export class WalletScan {
     };
   }
 
-  #takeBlocks({ change, targetHeight }: ScannedBlocks): void {
-    const bytes = encodeChange(change);
-    this.#send({ kind: "blocks", change: bytes, targetHeight }, [bytes.buffer as ArrayBuffer]);
+  #takeBlocks({ change, message }: ScannedBlocks): void {
+    // Blocks without transactions of the wallet may be another's message too.
+    const transfer = change.transactions.length === 0 ? [] : [message.change.buffer as ArrayBuffer];
+    this.#send(message, transfer);
     this.#unkept += 1;
   }
 
@@ -257,10 +261,6 @@ export class WalletScan {
     this.#feed = undefined;
     for (const settle of this.#sifting.values()) settle(undefined);
     this.#sifting.clear();
-    this.#port.close();
-  }
-
-  #send(message: FromWorker, transfer: readonly ArrayBuffer[] = []): void {
-    this.#port.postMessage(message, transfer);
+    this.#send({ kind: "closed" });
   }
 }

@@ -1,6 +1,7 @@
 /** Outputs whose spends cannot be recognised, by the global indices with which a ring refers to them. */
 import type { Transaction } from "@anulo/protocol";
-import type { OwnedOutput, ScannedOutput } from "../state.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import type { ScannedOutput } from "../state.ts";
 
 /** Global indices by amount, which is 0 for RingCT. */
 export type WatchedOutputs = Map<bigint, Set<bigint>>;
@@ -16,7 +17,7 @@ export function watch(watched: WatchedOutputs, { rct, amount, globalIndex }: Pla
 }
 
 /** The outputs of a wallet whose key images are not known. */
-export function watchedOutputs(outputs: readonly OwnedOutput[]): WatchedOutputs {
+export function watchedOutputs(outputs: Iterable<OwnedOutput>): WatchedOutputs {
   const watched: WatchedOutputs = new Map();
   for (const output of outputs) if (output.keyImage === undefined) watch(watched, output);
   return watched;

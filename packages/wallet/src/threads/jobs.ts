@@ -15,6 +15,7 @@ import {
 } from "../multisig/key-exchange.ts";
 import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
 import { buildProposal, type Proposer } from "../multisig/proposal.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -22,7 +23,7 @@ import { withKeyImages } from "../scan/background-images.ts";
 import type { SpendKeys } from "../scan/find-outputs.ts";
 import { type PackedTransactions, unpackTransactions } from "../scan/raw-transaction.ts";
 import { readKeys, siftKeys } from "../scan/sift.ts";
-import type { OwnedOutput, ScannedTransaction, WalletKeys } from "../state.ts";
+import type { ScannedTransaction, WalletKeys } from "../state.ts";
 import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { sign } from "../transfer/sign.ts";

@@ -4,7 +4,8 @@
  * (2018), https://arxiv.org/abs/1704.04299.
  */
 import type { RandomSource } from "@anulo/crypto";
-import { BLOCK_SECONDS, SPENDABLE_AGE } from "../unlock.ts";
+import { SPENDABLE_AGE } from "../outputs/locked-places.ts";
+import { BLOCK_SECONDS } from "../unlock.ts";
 import { randomGamma, randomIndex, randomReal } from "./random.ts";
 
 /** The logarithm of an output's age in seconds when it is spent follows this gamma distribution. */

@@ -24,7 +24,7 @@ import {
   varint,
   varint64,
 } from "@anulo/protocol";
-import type { OwnedOutput } from "../state.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { outputsOf } from "./outputs.ts";
 import type { Destination, Receiver, Ring, SignedTransaction } from "./stages.ts";
 

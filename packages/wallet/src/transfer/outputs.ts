@@ -3,10 +3,10 @@ import type { RandomSource } from "@anulo/crypto";
 import { type ExtraField, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { createKeys } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { isChange } from "./change.ts";
 import type { PlannedTransaction, Receiver, RingedTransaction } from "./stages.ts";
 import {
   cryptPaymentId,
-  isSameReceiver,
   needsAdditionalKeys,
   type OutputPlan,
   paymentIdReceiver,
@@ -45,7 +45,7 @@ export function outputsOf(
       viewPublic,
       isSubaddress,
       amount,
-      isChange: hasChange && isSameReceiver(destination, change),
+      isChange: hasChange && isChange(destination, change),
     };
   });
   if (hasChange) return [...outputs, { ...change, amount: planned.change, isChange: true }];

@@ -1,9 +1,11 @@
 /** Plans payments of given amounts, in as few transactions as fit. */
 import type { RandomSource } from "@anulo/crypto";
+import { runSliced } from "@anulo/limits";
 import { sumAmounts } from "@anulo/protocol";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
+import { boundOf, compareAmount, type OutputPool, poolOf } from "./output-pool.ts";
 import {
   estimatedFee,
   isFull,
@@ -15,31 +17,35 @@ import {
   withFee,
   withFeeSubtracted,
 } from "./plan.ts";
-import {
-  type Chosen,
-  pickPreferredInputs,
-  pickRandomInput,
-  pickSmallestInput,
-  relatedness,
-} from "./select.ts";
+import { pickRandomInput, preferredInputs, relatednessOf, smallestInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 import { isSameReceiver } from "./tx-keys.ts";
+
+/** The outputs of one subaddress. */
+export type OutputGroup = {
+  readonly minor: number;
+  /** Finds them, once the group is used; there may be none. Pauses in between. */
+  readonly find: () => Generator<void, OutputPool>;
+};
 
 export type PaymentRequest = {
   /** Amounts above 0. */
   readonly destinations: readonly Destination[];
   /** Spendable outputs by subaddress, in the order in which the subaddresses are used up. */
-  readonly groups: readonly (readonly OwnedOutput[])[];
+  readonly groups: readonly OutputGroup[];
   /** Outputs of rare public amounts, also by subaddress: few decoys exist for them, so they come last. */
-  readonly dustGroups: readonly (readonly OwnedOutput[])[];
+  readonly dustGroups: readonly OutputGroup[];
   /** RingCT outputs of which one or two may pay everything, in the order in which the wallet found them. */
-  readonly preferable: readonly OwnedOutput[];
+  readonly preferable: OutputPool;
   readonly random: RandomSource;
   readonly preferences: Preferences;
 };
 
+/** Unused outputs: those of the group in use, and the groups after it. */
+type GroupsInUse = { pool: OutputPool; readonly rest: OutputGroup[] };
+
 /** A transaction being planned: `inputs` pay `destinations`, the last of which may be paid in part only. */
-type Draft = Chosen & {
+type Draft = {
   readonly inputs: OwnedOutput[];
   readonly destinations: Destination[];
   planned: PlannedTransaction | undefined;
@@ -47,9 +53,8 @@ type Draft = Chosen & {
 
 type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
   readonly context: PlanContext;
-  /** Unused outputs; the first group is in use. Never empty. */
-  groups: OwnedOutput[][];
-  dustGroups: OwnedOutput[][];
+  readonly groups: GroupsInUse;
+  readonly dustGroups: GroupsInUse;
   /** Inputs that suffice for everything, to be used first. */
   preferred: OwnedOutput[];
   /** What is still to be paid. */
@@ -65,53 +70,71 @@ type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
 
 const emptyDraft = (): Draft => ({
   inputs: [],
-  relatedness: new Map(),
   destinations: [],
   planned: undefined,
 });
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
-/**
- * Removes an item by moving the last one to its position, which decides between equal ones. Source: wallet2.cpp
- * `pop_index`.
- */
+/** Removes an item by moving the last one to its position. Source: wallet2.cpp `pop_index`. */
 function without<T>(items: readonly T[], taken: T): T[] {
   const at = items.indexOf(taken);
   return at === -1 ? [...items] : items.with(at, items.at(-1)!).slice(0, -1);
 }
 
-function take(progress: Progress, output: OwnedOutput): void {
-  progress.groups = progress.groups.map((group) => without(group, output));
-  progress.dustGroups = progress.dustGroups.map((group) => without(group, output));
+/** Removes an output from a pool and returns it. */
+function takeAt(pool: OutputPool, index: number): OwnedOutput {
+  const output = pool.at(index);
+  pool.removeAt(index);
+  return output;
 }
 
-/** Only RingCT outputs are added without need: a public amount may have too few decoys. */
-const hiddenOf = (outputs: readonly OwnedOutput[]): OwnedOutput[] => outputs.filter(({ rct }) => rct);
+/** Removes an output from a pool that may have it. */
+function take(pool: OutputPool, output: OwnedOutput): void {
+  const index = pool.indexOf(output);
+  if (index !== -1) pool.removeAt(index);
+}
+
+/** Finds whether at least `count` outputs of a pool are worth `amount` (atomic units) or more; pauses in between. */
+function* hasLarge(pool: OutputPool, amount: bigint, count: bigint): Generator<void, boolean> {
+  const least = boundOf(amount);
+  let found = 0n;
+  for (let index = 0; index < pool.size && found < count; index++) {
+    if (compareAmount(pool, index, least) >= 0) found++;
+    if (index % 1024 === 1023) yield;
+  }
+  return found >= count;
+}
 
 /**
  * If one input pays everything, a second one is added, so that most transactions have two; a small one, to consolidate
  * outputs, and only if nothing links it to the first. Undefined if there is none.
  */
-function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
-  const unused = progress.groups[0]!;
+async function pickUnneededInput(progress: Progress): Promise<OwnedOutput | undefined> {
+  const unused = progress.groups.pool;
   const draft = currentDraft(progress);
   const { keptValue, keptCount } = progress.preferences;
-  const output = pickSmallestInput(hiddenOf(unused), draft);
-  if (output.amount >= keptValue) {
-    const large = unused.filter((other) => other.amount >= keptValue).length;
-    if (large < keptCount) return undefined;
-  }
-  return relatedness(output, draft.inputs[0]!) > 0 ? undefined : output;
+  // Only a RingCT output is added without need: a public amount may have too few decoys.
+  const index = await runSliced(smallestInput(unused, draft.inputs));
+  if (index === undefined) return undefined;
+  const isLarge = compareAmount(unused, index, boundOf(keptValue)) >= 0;
+  if (isLarge && !(await runSliced(hasLarge(unused, keptValue, keptCount)))) return undefined;
+  return relatednessOf(unused.at(index), draft.inputs[0]!) > 0 ? undefined : takeAt(unused, index);
 }
 
-function pickInput(progress: Progress): OwnedOutput | undefined {
-  const [unused, dust] = [progress.groups[0]!, progress.dustGroups[0]!];
-  if (unused.length + dust.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "tx not possible");
+/** Removes the next input from its group. */
+async function takeInput(progress: Progress): Promise<OwnedOutput | undefined> {
+  const [unused, dust] = [progress.groups.pool, progress.dustGroups.pool];
+  if (unused.size + dust.size === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "tx not possible");
   const preferred = progress.preferred.pop();
-  if (preferred !== undefined) return preferred;
-  if (progress.unpaid.length === 0 && !progress.isShortOfFee) return pickUnneededInput(progress);
-  const candidates = unused.length > 0 ? unused : dust;
-  return pickRandomInput(candidates, currentDraft(progress), progress.random);
+  if (preferred !== undefined) {
+    // All preferred inputs are of the subaddress that comes first.
+    take(unused, preferred);
+    take(dust, preferred);
+    return preferred;
+  }
+  if (progress.unpaid.length === 0 && !progress.isShortOfFee) return await pickUnneededInput(progress);
+  const candidates = unused.size > 0 ? unused : dust;
+  return takeAt(candidates, pickRandomInput(candidates, currentDraft(progress).inputs, progress.random));
 }
 
 /** Index of the output of the current draft that already pays the next destination; -1 if a new output pays it. */
@@ -221,32 +244,52 @@ async function closeDraft(progress: Progress): Promise<void> {
   progress.isSplit = false;
 }
 
-/** Continues with the next subaddress when the first one's outputs are used up. */
-function advanceGroup(progress: Progress): void {
+/** Continues with the next subaddress when the outputs of the one in use are used up. */
+async function advanceGroups(progress: Progress): Promise<void> {
   if (progress.unpaid.length === 0 && !progress.isShortOfFee) return;
-  for (const groups of [progress.groups, progress.dustGroups])
-    if (groups[0]!.length === 0 && groups.length > 1) groups.shift();
+  await useNext(progress.groups);
+  await useNext(progress.dustGroups);
+}
+
+/** Replaces a pool that is used up by that of the next group that has any output. */
+async function useNext(groups: GroupsInUse): Promise<void> {
+  while (groups.pool.size === 0 && groups.rest.length > 0)
+    groups.pool = await runSliced(groups.rest.shift()!.find());
+}
+
+function hasHidden(pool: OutputPool): boolean {
+  for (let index = 0; index < pool.size; index++) if (pool.isHiddenAt(index)) return true;
+  return false;
 }
 
 function isUnfinished(progress: Progress): boolean {
   if (progress.unpaid.length > 0 || progress.isShortOfFee || progress.preferred.length > 0) return true;
-  return currentDraft(progress).inputs.length <= 1 && progress.groups[0]!.some(({ rct }) => rct);
+  return currentDraft(progress).inputs.length <= 1 && hasHidden(progress.groups.pool);
 }
 
-/** The groups, with that of a subaddress first; at least one, maybe empty. */
-function startingWith(groups: readonly (readonly OwnedOutput[])[], first: OwnedOutput | undefined) {
-  const ordered = groups.length === 0 ? [[]] : groups.map((group) => [...group]);
-  const at = ordered.findIndex((group) => group[0]?.subaddress.minor === first?.subaddress.minor);
-  if (first !== undefined && at > 0) [ordered[0], ordered[at]] = [ordered[at]!, ordered[0]!];
-  return ordered;
+/** The groups, with that of an output's subaddress first if it has any output. */
+async function startingWith(
+  groups: readonly OutputGroup[],
+  first: OwnedOutput | undefined,
+): Promise<GroupsInUse> {
+  const rest = [...groups];
+  const at = rest.findIndex(({ minor }) => minor === first?.subaddress.minor);
+  const pool = at === -1 ? poolOf([]) : await runSliced(rest[at]!.find());
+  if (pool.size > 0) {
+    [rest[0], rest[at]] = [rest[at]!, rest[0]!];
+    rest.shift();
+  }
+  const started = { pool, rest };
+  await useNext(started);
+  return started;
 }
 
 /** The subaddress of the preferred inputs comes first. */
-function startProgress(request: PaymentRequest, context: PlanContext): Progress {
+async function startProgress(request: PaymentRequest, context: PlanContext): Promise<Progress> {
   const { destinations, preferable, random, preferences } = request;
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
   const needed = sumAmounts(destinations) + (isSubtracted ? 0n : estimatedFee(2, 2, context));
-  const preferred = pickPreferredInputs(preferable, needed);
+  const preferred = await runSliced(preferredInputs(preferable, needed));
   return {
     random,
     preferences,
@@ -255,8 +298,8 @@ function startProgress(request: PaymentRequest, context: PlanContext): Progress 
     unpaid: [...destinations],
     isSplit: false,
     drafts: [emptyDraft()],
-    groups: startingWith(request.groups, preferred[0]),
-    dustGroups: startingWith(request.dustGroups, preferred[0]),
+    groups: await startingWith(request.groups, preferred[0]),
+    dustGroups: await startingWith(request.dustGroups, preferred[0]),
     isShortOfFee: false,
     availableForFee: 0n,
     neededFee: 0n,
@@ -271,17 +314,16 @@ export async function planPayment(
   request: PaymentRequest,
   context: PlanContext,
 ): Promise<PlannedTransaction[]> {
-  const progress = startProgress(request, context);
+  const progress = await startProgress(request, context);
   while (isUnfinished(progress)) {
-    const input = pickInput(progress);
+    const input = await takeInput(progress);
     if (input === undefined) break;
-    take(progress, input);
     currentDraft(progress).inputs.push(input);
     let hasRoom = true;
     if (progress.isShortOfFee) progress.availableForFee += input.amount;
     else hasRoom = spend(progress, input.amount);
     if (!hasRoom || isTimeToClose(progress)) await closeDraft(progress);
-    advanceGroup(progress);
+    await advanceGroups(progress);
   }
   return progress.drafts.flatMap(({ planned }) => planned ?? []);
 }

@@ -1,8 +1,9 @@
 /** Plans transactions that send whole outputs, without change. */
 import type { RandomSource } from "@anulo/crypto";
 import { sumAmounts } from "@anulo/protocol";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
+import { type OutputPool, poolOf } from "./output-pool.ts";
 import {
   estimatedFee,
   isFull,
@@ -12,7 +13,7 @@ import {
   settleFee,
   withFee,
 } from "./plan.ts";
-import { type Chosen, pickRandomInput } from "./select.ts";
+import { pickRandomInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 
 /** A sweep has no change, so one more destination fits. */
@@ -62,22 +63,15 @@ async function planOne(
 }
 
 /** Alternates dust and other inputs, so that no transaction is left with dust alone; `gathered` in atomic units. */
-function nextInput(
-  { inputs, dust }: Pick<SweepRequest, "inputs" | "dust">,
-  chosen: Chosen,
-  { gathered, context, random }: { gathered: bigint; context: PlanContext; random: RandomSource },
-): OwnedOutput {
-  if (inputs.length === 0 || dust.length === 0)
-    return pickRandomInput(inputs.length === 0 ? dust : inputs, chosen, random);
-  const count = chosen.inputs.length;
+function nextPool(
+  { inputs, dust }: { readonly inputs: OutputPool; readonly dust: OutputPool },
+  count: number,
+  { gathered, context }: { readonly gathered: bigint; readonly context: PlanContext },
+): OutputPool {
+  if (inputs.size === 0 || dust.size === 0) return inputs.size === 0 ? dust : inputs;
   const isDustsTurn = count % 2 === 1 || gathered > estimatedFee(count + 1, 1, context);
-  return pickRandomInput(isDustsTurn ? dust : inputs, chosen, random);
+  return isDustsTurn ? dust : inputs;
 }
-
-const noneChosen = (): Chosen & { readonly inputs: OwnedOutput[] } => ({
-  inputs: [],
-  relatedness: new Map(),
-});
 
 /** Plans transactions that together spend every input. Throws `WalletRefusal` when one can't pay its own fee. */
 export async function planSweep(request: SweepRequest, context: PlanContext): Promise<PlannedTransaction[]> {
@@ -85,18 +79,19 @@ export async function planSweep(request: SweepRequest, context: PlanContext): Pr
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction is too big");
   const { random } = request;
   const done: PlannedTransaction[] = [];
-  let { inputs, dust } = request;
-  let chosen = noneChosen();
+  const [inputs, dust] = [poolOf(request.inputs), poolOf(request.dust)];
+  let chosen: OwnedOutput[] = [];
   let gathered = 0n;
-  while (inputs.length + dust.length > 0) {
-    const input = nextInput({ inputs, dust }, chosen, { gathered, context, random });
-    inputs = inputs.filter((other) => other !== input);
-    dust = dust.filter((other) => other !== input);
-    chosen.inputs.push(input);
+  while (inputs.size + dust.size > 0) {
+    const pool = nextPool({ inputs, dust }, chosen.length, { gathered, context });
+    const index = pickRandomInput(pool, chosen, random);
+    const input = pool.at(index);
+    pool.removeAt(index);
+    chosen.push(input);
     gathered += input.amount;
-    if (inputs.length + dust.length > 0 && !isFull(chosen.inputs.length, 2, context)) continue;
-    done.push(await planOne(chosen.inputs, request, context));
-    chosen = noneChosen();
+    if (inputs.size + dust.size > 0 && !isFull(chosen.length, 2, context)) continue;
+    done.push(await planOne(chosen, request, context));
+    chosen = [];
   }
   return done;
 }

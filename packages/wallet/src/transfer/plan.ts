@@ -4,8 +4,8 @@
  * `create_transactions_from`.
  */
 import { estimateTransactionWeight, feeOfWeight, sumAmounts } from "@anulo/protocol";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
 import type { Destination, FeeRate, PlannedTransaction } from "./stages.ts";
 import { RING_SIZE } from "./stages.ts";
 

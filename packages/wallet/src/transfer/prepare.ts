@@ -1,27 +1,30 @@
 /** From a request to ringed transactions: checks the funds, plans, requests rings. */
 import { commit, type RandomSource } from "@anulo/crypto";
-import {
-  estimateTransactionSize,
-  formatAmount,
-  isDecomposedAmount,
-  MAX_AMOUNT,
-  sumAmounts,
-  toHex,
-} from "@anulo/protocol";
+import { runSliced } from "@anulo/limits";
+import { estimateTransactionSize, formatAmount, MAX_AMOUNT, sumAmounts, toHex } from "@anulo/protocol";
 import type { AccountBalance } from "../history/balance.ts";
-import type { Preferences } from "../preferences.ts";
+import type { OutputBook } from "../outputs/output-book.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
+import { ByAddress } from "./by-address.ts";
+import {
+  type CandidateParts,
+  isDust,
+  placesOfAddresses,
+  placesWhere,
+  poolsFor,
+  usablePlaces,
+} from "./candidates.ts";
 import { knownExtraSize } from "./destinations.ts";
-import { fractionalThreshold, type PlanContext, sum } from "./plan.ts";
+import { whileUnchanged } from "./output-pool.ts";
+import { type PlanContext, sum } from "./plan.ts";
 import { planPayment } from "./plan-payment.ts";
 import { planSweep } from "./plan-sweep.ts";
 import { randomIndex } from "./random.ts";
 import { createRings, type OutputSource, type RingMemory } from "./rings.ts";
 import {
   type Destination,
-  type FeeRate,
   type PlannedTransaction,
   type Receiver,
   RING_SIZE,
@@ -30,16 +33,11 @@ import {
 } from "./stages.ts";
 import { weightOf } from "./weigh.ts";
 
-/** The wallet that pays, and the other dependencies of preparing. `feeRate` is for the requested priority. */
-export type PrepareParts = {
-  readonly wallet: {
-    readonly preferences: Preferences;
-    readonly spendableOutputs: () => readonly OwnedOutput[];
-  };
+/** The wallet that pays, and the other dependencies of preparing. */
+export type PrepareParts = CandidateParts & {
   readonly balanceOf: (account: number) => AccountBalance;
   readonly source: OutputSource;
   readonly memory: RingMemory;
-  readonly feeRate: FeeRate;
   readonly change: Receiver;
   readonly random: RandomSource;
   readonly threads: WorkThreads;
@@ -84,45 +82,6 @@ function createContext(parts: PrepareParts, destinations: readonly Destination[]
   return { context, ring };
 }
 
-/** Outputs of the addresses to spend from, in the order in which the wallet found them. */
-function outputsOfAddresses({ wallet }: PrepareParts, { account, minors }: Common): OwnedOutput[] {
-  return wallet.spendableOutputs().filter(({ subaddress: { major, minor } }) => {
-    return major === account && (minors.length === 0 || minors.includes(minor));
-  });
-}
-
-/** Those of these outputs that are worth more than the fee for spending them. */
-function usableOutputs(parts: PrepareParts, common: Common): OwnedOutput[] {
-  const { ignoresFractional } = parts.wallet.preferences;
-  const threshold = ignoresFractional ? fractionalThreshold(parts.feeRate) : 0n;
-  return outputsOfAddresses(parts, common).filter(({ amount }) => amount >= threshold);
-}
-
-/** Whether few other outputs have its amount: it dates from before amounts were split into digits. */
-const isDust = ({ rct, amount }: OwnedOutput): boolean => !rct && !isDecomposedAmount(amount);
-
-function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutput[]> {
-  const groups = new Map<number, OwnedOutput[]>();
-  for (const output of outputs) {
-    const group = groups.get(output.subaddress.minor);
-    if (group === undefined) groups.set(output.subaddress.minor, [output]);
-    else group.push(output);
-  }
-  return groups;
-}
-
-/** Sorts addresses so that the one with most unlocked money comes first. */
-function byUnlockedMoney(
-  { addresses }: AccountBalance,
-  groups: ReadonlyMap<number, OwnedOutput[]>,
-): OwnedOutput[][] {
-  const unlocked = new Map(addresses.map((each) => [each.minor, each.unlocked]));
-  const moneyOf = (minor: number) => unlocked.get(minor) ?? 0n;
-  return [...groups]
-    .sort(([a], [b]) => (moneyOf(a) === moneyOf(b) ? 0 : moneyOf(a) < moneyOf(b) ? 1 : -1))
-    .map(([, outputs]) => outputs);
-}
-
 function checkAmounts(destinations: readonly Destination[]): bigint {
   if (destinations.some(({ amount }) => amount === 0n))
     throw new WalletRefusal("ZERO_AMOUNT", "destination amount is zero");
@@ -152,29 +111,18 @@ function checkFunds(
     throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
 }
 
-/** Whether payments may spend an output of this amount. */
-function isPreferred({ wallet }: PrepareParts): (output: OwnedOutput) => boolean {
-  const { leastAmount, greatestAmount } = wallet.preferences;
-  return ({ amount }) => amount >= leastAmount && amount <= greatestAmount;
-}
-
 /** Prepares transactions that pay every destination. Empty if no output is worth spending. */
 export async function preparePayment(parts: PrepareParts, payment: Payment): Promise<RingedTransaction[]> {
   const balance = parts.balanceOf(payment.account);
   checkFunds(parts, payment, balance);
-  const usable = usableOutputs(parts, payment).filter(isPreferred(parts));
-  if (usable.length === 0) return [];
-  const richestFirst = (outputs: OwnedOutput[]) => byUnlockedMoney(balance, groupByAddress(outputs));
-  const groups = richestFirst(usable.filter((output) => !isDust(output)));
-  const dustGroups = richestFirst(usable.filter(isDust));
-  const preferable = outputsOfAddresses(parts, payment)
-    .filter(isPreferred(parts))
-    .filter(({ rct }) => rct);
+  const pools = await runSliced(
+    whileUnchanged(parts.wallet.state.outputs, poolsFor(parts, payment, balance)),
+  );
+  if (pools === undefined) return [];
   const { destinations } = payment;
   const { context, ring } = createContext(parts, destinations);
   const { random, wallet } = parts;
-  const { preferences } = wallet;
-  const request = { destinations, groups, dustGroups, preferable, random, preferences };
+  const request = { destinations, ...pools, random, preferences: wallet.preferences };
   const planned = await planPayment(request, context);
   return Promise.all(planned.map(ring));
 }
@@ -183,28 +131,55 @@ function sweepError(message: string): WalletRefusal {
   return new WalletRefusal("GENERIC_TRANSFER_ERROR", message);
 }
 
-/** All outputs of the requested addresses; if none is requested, those of one random address, the primary one last. */
-function chooseSwept(parts: PrepareParts, sweep: Sweep): OwnedOutput[] {
-  const { account, minors, below } = sweep;
-  const hasUnlocked = parts.wallet.spendableOutputs().some(({ subaddress }) => subaddress.major === account);
-  if (!hasUnlocked) throw sweepError("No unlocked balance in the specified account");
-  const usable = usableOutputs(parts, sweep);
+/** Chooses all outputs of the requested addresses; if none is requested, those of one random address, the primary one last. */
+function* chooseSwept(parts: PrepareParts, sweep: Sweep): Generator<void, OwnedOutput[]> {
+  const { minors, below } = sweep;
+  const { outputs } = parts.wallet.state;
+  const spendable = yield* parts.wallet.spendablePlaces(sweep.account);
+  if (spendable.length === 0) throw sweepError("No unlocked balance in the specified account");
+  const usable = yield* usablePlaces(parts, yield* placesOfAddresses(parts, spendable, minors));
   if (usable.length === 0) throw sweepError("No unlocked balance in the specified subaddress(es)");
-  const small = usable.filter(({ amount }) => below === 0n || amount < below);
+  const small = yield* placesWhere(usable, (place) => below === 0n || outputs.amountOf(place) < below);
   if (small.length === 0) throw sweepError("The smallest amount found is not below the specified threshold");
-  if (minors.length > 0) return small;
-  const groups = groupByAddress(small);
-  if (groups.size > 1) groups.delete(0);
-  return [...groups.values()][randomIndex(parts.random, groups.size)]!;
+  if (minors.length > 0) return yield* outputsAt(outputs, small);
+  const byAddress = new ByAddress(small.length, (i) => outputs.minorOf(small[i]!));
+  const all = yield* minorsOf(outputs, small);
+  const asked = all.filter((minor) => all.length === 1 || minor !== 0);
+  const indices = yield* byAddress.indicesOf(asked[randomIndex(parts.random, asked.length)]!);
+  return yield* outputsAt(
+    outputs,
+    indices.map((i) => small[i]!),
+  );
+}
+
+/** Finds the addresses of outputs, in the order in which they first appear. */
+function* minorsOf(outputs: OutputBook, places: Uint32Array): Generator<void, number[]> {
+  const minors = new Set<number>();
+  for (const place of places) {
+    minors.add(outputs.minorOf(place));
+    yield;
+  }
+  return [...minors];
+}
+
+function* outputsAt(book: OutputBook, places: Uint32Array): Generator<void, OwnedOutput[]> {
+  const outputs: OwnedOutput[] = [];
+  for (const place of places) {
+    outputs.push(book.at(place)!);
+    yield;
+  }
+  return outputs;
 }
 
 /** Prepares transactions that send whole outputs. */
 export async function prepareSweep(
   parts: PrepareParts,
   sweep: Sweep,
-  inputs: readonly OwnedOutput[] = chooseSwept(parts, sweep),
+  chosen?: readonly OwnedOutput[],
 ): Promise<RingedTransaction[]> {
   const { destination, outputs } = sweep;
+  const inputs =
+    chosen ?? (await runSliced(whileUnchanged(parts.wallet.state.outputs, chooseSwept(parts, sweep))));
   const { context, ring } = createContext(parts, [destination]);
   const swept = { inputs: inputs.filter((output) => !isDust(output)), dust: inputs.filter(isDust) };
   const planned = await planSweep({ destination, outputs, ...swept, random: parts.random }, context);

@@ -1,8 +1,8 @@
 /** Rings for outputs about to be spent. Source: wallet2.cpp `get_outs`, `tx_add_fake_output`, tx_sanity_check.cpp. */
 import { commit, isInMainSubgroup, type RandomSource } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import {

@@ -4,7 +4,8 @@
  */
 import type { RandomSource } from "@anulo/crypto";
 import type { Transaction } from "@anulo/protocol";
-import type { OwnedOutput, WalletKeys } from "../state.ts";
+import type { OwnedOutput } from "../outputs/owned-output.ts";
+import type { WalletKeys } from "../state.ts";
 
 /** Members of every ring, the real output included. Source: blockchain.cpp, hard fork 15 on. */
 export const RING_SIZE = 16;

@@ -19,8 +19,9 @@ import type { Receiver } from "./stages.ts";
 /** Domain byte of payment id encryption. Source: cryptonote_config.h HASH_KEY_ENCRYPTED_PAYMENT_ID. */
 const ENCRYPTED_PAYMENT_ID_DOMAIN = Uint8Array.of(0x8d);
 
-type AddressKeys = Pick<Receiver, "spendPublic" | "viewPublic">;
-/** An output to be created. `amount` in atomic units; `isChange`: it returns to the sender. */
+/** The public keys of an address. */
+export type AddressKeys = Pick<Receiver, "spendPublic" | "viewPublic">;
+/** An output to be created. `amount` in atomic units; `isChange`: it returns to the sender (`change.ts`). */
 export type OutputPlan = Receiver & { readonly amount: bigint; readonly isChange: boolean };
 
 /** Whether both are the same address. */

@@ -11,8 +11,9 @@ import {
   transactionPrefixHash,
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import { isChange } from "./change.ts";
 import type { Input, PlannedTransaction, Receiver, Signer } from "./stages.ts";
-import { isSameReceiver, type OutputPlan } from "./tx-keys.ts";
+import type { OutputPlan } from "./tx-keys.ts";
 
 /**
  * Parts of the change of up to this many atomic units are added to the fee. Source: cryptonote_config.h
@@ -23,10 +24,13 @@ const DUST_THRESHOLD = 2_000_000_000n;
 /** One output for each decimal digit of the payments and of the change. Source: wallet2.cpp `digit_split_strategy`. */
 export function visibleOutputsOf(planned: PlannedTransaction, change: Receiver): OutputPlan[] {
   const paid = planned.destinations.flatMap(({ spendPublic, viewPublic, isSubaddress, amount }) => {
-    const isChange = isSameReceiver({ spendPublic, viewPublic }, change);
-    return digitsOfAmount(amount).map((digit) => {
-      return { spendPublic, viewPublic, isSubaddress, amount: digit, isChange };
-    });
+    const receiver = {
+      spendPublic,
+      viewPublic,
+      isSubaddress,
+      isChange: isChange({ spendPublic, viewPublic }, change),
+    };
+    return digitsOfAmount(amount).map((digit) => ({ ...receiver, amount: digit }));
   });
   const back = digitsOfAmount(planned.change).filter((digit) => digit > DUST_THRESHOLD);
   return [...paid, ...back.map((amount) => ({ ...change, amount, isChange: true }))];

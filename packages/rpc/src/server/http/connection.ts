@@ -26,6 +26,8 @@ export interface HttpService {
   /** Handles a whole request; undefined cuts the connection. Never throws nor rejects. */
   answer(head: RequestHead, body: Buffer | "too large", caller: Caller): MaybePromise<HttpAnswer | undefined>;
   closed(connection: HttpConnection): void;
+  /** Called when `screen` lets a request through. */
+  accepted?(connection: HttpConnection): void;
 }
 
 /** Releases the resources of a response that is not sent. */
@@ -43,6 +45,8 @@ const NO_MORE_ANSWERS =
 const MAX_WAITING_BYTES = 64 * 1024;
 /** Milliseconds that a stopping server waits for a request that its caller may have sent already. */
 const LAST_REQUEST_MS = 50;
+/** Milliseconds before the system asks whether a caller that has closed its side of the connection is still there. */
+const HALF_CLOSED_PROBE_MS = 5000;
 /** Milliseconds for which bytes of a caller that sends too much are still read, so that the response reaches it. */
 const DRAIN_MS = 2000;
 
@@ -58,7 +62,7 @@ type State = "idle" | "head" | "body" | "answering" | "streaming" | "draining" |
 
 /** One connection: requests are processed one after another, each once the response before it is sent. */
 export class HttpConnection {
-  readonly #socket: Socket;
+  readonly socket: Socket;
   readonly #service: HttpService;
   readonly #caller: Caller;
   #state: State = "idle";
@@ -80,7 +84,7 @@ export class HttpConnection {
   #isStopping = false;
 
   constructor(socket: Socket, service: HttpService) {
-    this.#socket = socket;
+    this.socket = socket;
     this.#service = service;
     this.#caller = service.open(socket.remoteAddress ?? "");
     socket.on("data", (bytes: Buffer) => this.begin(bytes));
@@ -105,7 +109,7 @@ export class HttpConnection {
     this.#streaming = undefined;
     this.#input = none;
     this.#reader = undefined;
-    this.#socket.destroy();
+    this.socket.destroy();
     this.#caller.leave();
     this.#service.closed(this);
   }
@@ -124,7 +128,7 @@ export class HttpConnection {
   giveUp(): void {
     if (!this.#isAwaited) return void this.cut();
     this.#isAwaited = false;
-    this.#socket.write(NO_MORE_ANSWERS);
+    this.socket.write(NO_MORE_ANSWERS);
     this.#sent(true);
   }
 
@@ -182,7 +186,7 @@ export class HttpConnection {
         return void this.#readBody(bytes);
       case "answering":
         this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes]);
-        if (this.#input.length > MAX_WAITING_BYTES) this.#socket.pause();
+        if (this.#input.length > MAX_WAITING_BYTES) this.socket.pause();
         return;
       case "streaming":
         this.#dropped += bytes.length;
@@ -204,6 +208,7 @@ export class HttpConnection {
     if (head === undefined) return void this.cut();
     const early = this.#service.screen(head, this.#caller);
     if (early === "cut") return void this.cut();
+    if (early === undefined) this.#service.accepted?.(this);
     const rest = this.#input.subarray(end + HEAD_END.length);
     this.#input = none;
     this.#head = head;
@@ -213,7 +218,7 @@ export class HttpConnection {
       keep: early === undefined,
     });
     this.#state = "body";
-    if (head.expectsContinue && rest.length === 0 && !this.#reader.isTooLarge()) this.#socket.write(CONTINUE);
+    if (head.expectsContinue && rest.length === 0 && !this.#reader.isTooLarge()) this.socket.write(CONTINUE);
     this.#readBody(rest);
   }
 
@@ -254,11 +259,11 @@ export class HttpConnection {
       return void this.#stream(answer, answer.stream);
     answer.stream?.end();
     const isLast = answer.closes || head.isLast || isUnread || this.#isStopping;
-    const sending = new Outgoing(this.#socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
+    const sending = new Outgoing(this.socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
     if (sending.start()) return void this.#sent(isLast);
     // The caller reads slowly: nothing is read from it meanwhile.
     this.#sending = sending;
-    this.#socket.pause();
+    this.socket.pause();
     sending.onSent = () => {
       if (this.#state === "closed") return;
       this.#sending = undefined;
@@ -267,12 +272,12 @@ export class HttpConnection {
   }
 
   #stream(answer: HttpAnswer, stream: ByteStream): void {
-    const streaming = new Streaming(this.#socket, stream);
+    const streaming = new Streaming(this.socket, stream);
     this.#streaming = streaming;
     this.#input = none;
     this.#enter("streaming");
     // If too much arrived behind the request, nothing is read any more, so the caller's leaving is not noticed either.
-    this.#socket.resume();
+    this.socket.resume();
     void streaming.send(answer.head).then((isSent) => {
       if (!isSent || this.#state !== "streaming") return;
       this.#streaming = undefined;
@@ -285,20 +290,20 @@ export class HttpConnection {
   #stopStream(): void {
     this.#streaming?.end();
     this.#streaming = undefined;
-    if (this.#socket.writableLength > 0) return void this.cut();
+    if (this.socket.writableLength > 0) return void this.cut();
     this.#enter("draining");
-    this.#socket.end(() => this.cut());
+    this.socket.end(() => this.cut());
   }
 
   #sent(isLast: boolean): void {
     if (isLast) {
       this.#input = none;
       this.#enter("draining");
-      this.#socket.resume();
-      this.#socket.end();
+      this.socket.resume();
+      this.socket.end();
       return;
     }
-    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.socket.isPaused()) this.socket.resume();
     if (this.#input.length > 0) this.#takeWaitingSoon();
     else if (this.#hasEnded) this.cut();
     else this.#enter("idle");
@@ -326,6 +331,11 @@ export class HttpConnection {
   /** The caller sends no more: complete requests still get a response. */
   #onEnd(): void {
     this.#hasEnded = true;
-    if (this.#state !== "answering") this.cut();
+    if (this.#state !== "answering") {
+      this.cut();
+      return;
+    }
+    // The system finds out whether anybody is still there, which nothing else would show before the response is sent.
+    this.socket.setKeepAlive(true, HALF_CLOSED_PROBE_MS);
   }
 }

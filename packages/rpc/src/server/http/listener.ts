@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { HttpConnection, type HttpService } from "./connection.ts";
+import { UnprovenConnections } from "./unproven.ts";
 
 /** Turns a new socket into one that carries HTTP, and passes it on with the bytes that were already read. */
 export type Opener = (socket: Socket, open: (plain: Socket, begun?: Buffer) => void) => void;
@@ -13,6 +14,8 @@ export type ListenerOptions = {
   readonly maxConnections: number;
   /** Maximum number of open connections per IP address. */
   readonly maxConnectionsOf: (remoteAddress: string) => number;
+  /** Whether only few are let through (`HttpService.screen`): connections on which nobody was yet have a small bound. */
+  readonly isForFew?: boolean;
   /** If left out, sockets carry HTTP directly. */
   readonly opener?: Opener;
   readonly onError: (error: Error) => void;
@@ -30,6 +33,8 @@ export interface HttpListener {
   cut(): void;
 }
 
+const openPlain: Opener = (socket, open) => open(socket);
+
 /** Milliseconds between checks for slow callers and for silent streams. */
 const checkEveryMs = ({ slowMs, heartbeatMs }: HttpService["limits"]): number =>
   Math.max(10, Math.min(1000, slowMs / 4, heartbeatMs / 4));
@@ -40,13 +45,16 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   const sockets = new Set<Socket>();
   const perAddress = new Map<string, number>();
   const connections = new Set<HttpConnection>();
+  const unproven = options.isForFew ? new UnprovenConnections(options.maxConnections / 2) : undefined;
   let isStopping = false;
   const httpService: HttpService = {
     ...service,
     closed: (connection) => void connections.delete(connection),
+    accepted: ({ socket }) => unproven?.prove(socket, addressOf(socket)),
   };
   const server = createServer({ noDelay: true, allowHalfOpen: true });
-  server.maxConnections = options.maxConnections;
+  // Silent connections never take the place of those that carry calls.
+  server.maxConnections = options.maxConnections * (unproven === undefined ? 1 : 2);
   const open = (socket: Socket, begun?: Buffer): void => {
     const connection = new HttpConnection(socket, httpService);
     connections.add(connection);
@@ -54,26 +62,23 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
     if (isStopping) connection.stop();
   };
   server.on("connection", (socket: Socket) => {
-    const remoteAddress = socket.remoteAddress ?? "";
+    const remoteAddress = addressOf(socket);
     const others = perAddress.get(remoteAddress) ?? 0;
-    if (!admit(remoteAddress) || others >= options.maxConnectionsOf(remoteAddress)) {
-      socket.destroy();
-      return;
-    }
+    if (!admit(remoteAddress) || others >= options.maxConnectionsOf(remoteAddress))
+      return void socket.destroy();
     sockets.add(socket);
-    perAddress.set(remoteAddress, others + 1);
+    unproven?.add(socket, remoteAddress, performance.now());
+    countUntilClosed(perAddress, socket, remoteAddress);
     socket.once("close", () => {
       sockets.delete(socket);
-      const left = perAddress.get(remoteAddress)! - 1;
-      if (left > 0) perAddress.set(remoteAddress, left);
-      else perAddress.delete(remoteAddress);
+      unproven?.remove(socket);
     });
-    if (opener === undefined) open(socket);
-    else opener(socket, open);
+    (opener ?? openPlain)(socket, open);
   });
   await listen(server, options);
   server.on("error", onError);
   const timer = setInterval(() => {
+    unproven?.check(performance.now());
     for (const connection of connections) connection.checkTime(performance.now());
   }, checkEveryMs(service.limits)).unref();
   return {
@@ -95,6 +100,17 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
     },
   };
 }
+
+function countUntilClosed(perAddress: Map<string, number>, socket: Socket, address: string): void {
+  perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
+  socket.once("close", () => {
+    const left = perAddress.get(address)! - 1;
+    if (left > 0) perAddress.set(address, left);
+    else perAddress.delete(address);
+  });
+}
+
+const addressOf = ({ remoteAddress = "" }: Socket): string => remoteAddress;
 
 function listen(
   server: Server,

@@ -16,6 +16,10 @@ export type RequestHead = {
   readonly host: string | undefined;
   /** Relation of this service to the page for which a browser sends the request. */
   readonly fetchSite: string | undefined;
+  /** Sent by browsers with every request, and by hardly any program. */
+  readonly acceptLanguage: string | undefined;
+  /** Sent by browsers to trustworthy origins only, and by the `fetch` of Node.js. */
+  readonly fetchMode: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** The id by which the caller finds this request in our log. */
   readonly requestId: string | undefined;
@@ -38,6 +42,8 @@ type Known = {
   contentType?: string;
   host?: string;
   fetchSite?: string;
+  acceptLanguage?: string;
+  fetchMode?: string;
   idempotencyKey?: string;
   requestId?: string;
   accept?: string;
@@ -71,6 +77,8 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     contentType: known.contentType,
     host: known.host,
     fetchSite: known.fetchSite,
+    acceptLanguage: known.acceptLanguage,
+    fetchMode: known.fetchMode,
     idempotencyKey: known.idempotencyKey,
     requestId: known.requestId,
     accept: known.accept,
@@ -123,11 +131,13 @@ function readHeader(name: string, value: string, known: Known): boolean {
       return true;
     case 14:
       if (/^sec-fetch-site$/i.test(name)) known.fetchSite = value.trim().toLowerCase();
+      else if (/^sec-fetch-mode$/i.test(name)) known.fetchMode = value.trim();
       if (!/^content-length$/i.test(name)) return true;
       if (known.length !== undefined) return false;
       known.length = LENGTH.test(value.trim()) ? Number(value) : "bad";
       return true;
     case 15:
+      if (/^accept-language$/i.test(name)) known.acceptLanguage = value.trim();
       if (!/^idempotency-key$/i.test(name)) return true;
       if (known.idempotencyKey !== undefined) return false;
       known.idempotencyKey = value.trim();

@@ -87,8 +87,8 @@ class Rounds {
     await delay(chance.between(0, 400));
     const had = world.walletsOf(victim);
     const begin = performance.now();
-    if (isPause) victim.pause();
-    else await victim.kill();
+    if (isPause) victim.process.pause();
+    else await victim.process.kill();
     const others = world.members.filter((member) => member !== victim);
     const takeoverMs = await this.#watchTakeover(had, others, begin);
     this.#slowestTakeoverMs = Math.max(this.#slowestTakeoverMs, takeoverMs);
@@ -149,12 +149,12 @@ class Rounds {
     await delay(Math.max(0, this.#options.pauseMs - (performance.now() - begin)));
     const select = oldRows(postgres.query(OWNERS));
     const old = new Set(postgres.query(select));
-    victim.goOn();
+    victim.process.resume();
     await delay(AWAKE_MS);
     const later = postgres.query(select).filter((row) => !old.has(row));
     demand(later.length === 0, `${later.length} rows of a former owner came after it was none`);
     demand(
-      victim.said.includes("lost its wallets"),
+      victim.process.output.includes("lost its wallets"),
       "a process that was stopped thinks it still has its wallets",
     );
   }

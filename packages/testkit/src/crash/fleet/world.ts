@@ -110,7 +110,7 @@ export class FleetWorld {
   }
 
   async stop(): Promise<void> {
-    for (const member of this.members) await member.kill();
+    for (const member of this.members) await member.process.kill();
     await this.devnet.stop();
     await this.postgres.stop();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -7,8 +7,10 @@ import { PayerWorld } from "./world.ts";
 export type PayerOptions = {
   readonly rounds: number;
   readonly seed: string;
-  /** Told after every round. */
-  readonly onRound?: (round: number, attempts: number) => void;
+  /** Number of payers that share the rounds (1), each with a chain, a node and a wallet service of its own. */
+  readonly payers?: number;
+  /** Called after every round. */
+  readonly onRound?: (roundsDone: number, attempts: number) => void;
 };
 
 export type PayerReport = {
@@ -130,28 +132,49 @@ async function checkTotals(world: PayerWorld, transactions: number): Promise<voi
 }
 
 /**
- * A payer who repeats every call until it is answered, while service, node and the lines between them break at random
- * moments and bytes: each payment is made once, every answer and refusal names its transactions. Rejects at the first
- * failure.
+ * Payers who repeat every call until it is answered, while service, node and the lines between them break at random
+ * moments and bytes: each payment is made once, every answer and refusal names its transactions. What happens in a round
+ * follows from the seed and its number, whoever plays it. Rejects with the first failure, once all payers have stopped.
  */
-export async function runPayerRounds({ rounds, seed, onRound }: PayerOptions): Promise<PayerReport> {
-  const world = await PayerWorld.create();
+export async function runPayerRounds({
+  rounds,
+  seed,
+  payers = 1,
+  onRound,
+}: PayerOptions): Promise<PayerReport> {
   const mishaps = new Map<string, number>();
-  let [transactions, attempts] = [0, 0];
-  try {
-    for (let round = 1; round <= rounds; round++) {
-      const chance = createChance(`${seed} ${round}`);
-      const outcome = await playRound(world, round, chance).catch((error: unknown) => {
-        throw new Error(`round ${round}: ${String(error)}`, { cause: error });
-      });
-      transactions += outcome.ids.length;
+  let [payments, transactions, attempts] = [0, 0, 0];
+  let begun = 0;
+  const failures: unknown[] = [];
+  const playRounds = async (world: PayerWorld) => {
+    let ofWorld = 0;
+    while (begun < rounds && failures.length === 0) {
+      const round = ++begun;
+      const outcome = await playRound(world, round, createChance(`${seed} ${round}`)).catch(
+        (error: unknown) => {
+          throw new Error(`round ${round}: ${String(error)}`, { cause: error });
+        },
+      );
+      payments += 1;
+      ofWorld += outcome.ids.length;
       attempts += outcome.attempts;
       for (const name of outcome.mishaps) mishaps.set(name, (mishaps.get(name) ?? 0) + 1);
-      onRound?.(round, outcome.attempts);
+      onRound?.(payments, outcome.attempts);
     }
-    await checkTotals(world, transactions);
-    return { payments: rounds, transactions, attempts, mishaps };
-  } finally {
-    await world.stop();
-  }
+    if (failures.length === 0) await checkTotals(world, ofWorld);
+    transactions += ofWorld;
+  };
+  const playInWorld = async () => {
+    const world = await PayerWorld.create();
+    try {
+      await playRounds(world);
+    } finally {
+      await world.stop();
+    }
+  };
+  await Promise.all(
+    Array.from({ length: payers }, () => playInWorld().catch((error: unknown) => void failures.push(error))),
+  );
+  if (failures.length > 0) throw failures[0];
+  return { payments, transactions, attempts, mishaps };
 }

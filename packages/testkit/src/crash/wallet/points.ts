@@ -18,6 +18,11 @@ export interface FilePoint {
 
 type Operation = FilePoint["operation"];
 
+/** What has to be watched of a store's engine. */
+type StoreEngine = { apply(wallet: never, change: never): Promise<number> };
+/** Where a store's changes count as written. */
+const IN_STORE = "store.anulo";
+
 let armed: { readonly point: FilePoint; seen: number } | undefined;
 
 /** New names of files that may still be open under the old one. */
@@ -84,6 +89,31 @@ function watch(file: FileHandle, path: string): FileHandle {
 }
 
 let FILE: Pick<FileHandle, "sync" | "datasync">;
+
+/** Ends the process once a change has begun: with LMDB it is another thread of it that writes. */
+function dieInside(): void {
+  setImmediate(die);
+}
+
+/**
+ * Puts the points of a journal around a store's changes: what is two writes to a journal (how long it is for certain, and
+ * the record) and a sync is one change here, before, amid and after which the process can end.
+ */
+export function watchEngine<E extends StoreEngine>(engine: E): E {
+  const apply = engine.apply.bind(engine);
+  return Object.assign(engine, {
+    apply: async (wallet: never, change: never) => {
+      const mark = fateOf("write", IN_STORE);
+      const record = fateOf("write", IN_STORE);
+      const sync = fateOf("sync", IN_STORE);
+      if (mark === "before") die();
+      if (mark !== undefined || record !== undefined || sync === "before") dieInside();
+      const sequence = await apply(wallet, change);
+      if (sync === "after") die();
+      return sequence;
+    },
+  });
+}
 
 /** From now on the files this process opens have points. */
 export async function placePoints(): Promise<void> {

@@ -1,7 +1,7 @@
 /** A wallet service that is told, over the channel to its parent, where to kill itself. */
 import { createWalletService } from "@anulo/wallet";
 import { testStore } from "../../programs/test-store.ts";
-import { arm, type FilePoint, placePoints } from "./points.ts";
+import { arm, type FilePoint, placePoints, watchEngine } from "./points.ts";
 
 /** What the parent says. */
 export type Order = { readonly kind: "arm"; readonly point: FilePoint };
@@ -9,10 +9,11 @@ export type Order = { readonly kind: "arm"; readonly point: FilePoint };
 const [walletDirectory, nodeUrl] = process.argv.slice(2) as [string, string];
 
 await placePoints();
+const { store } = testStore(walletDirectory);
 const service = await createWalletService({
   listen: [{ host: "127.0.0.1", port: 0 }],
   walletDirectory,
-  ...testStore(walletDirectory),
+  ...(store !== undefined && { store: { ...store, watch: watchEngine } }),
   daemon: { url: nodeUrl },
   trustedDaemon: true,
   network: "regtest",

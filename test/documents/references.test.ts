@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { test } from "node:test";
 
-const root = new URL("../../", import.meta.url);
+const root = new URL("../../../", import.meta.url);
 const filesIn = (folder: string) => readdirSync(new URL(folder, root)).map((name) => folder + name);
 const documents = ["./", "docs/", ...filesIn("packages/").map((folder) => `${folder}/`)]
   .flatMap(filesIn)
@@ -80,6 +80,41 @@ for (const document of documents) {
     );
   });
 }
+
+/** Rows of the table under this heading, as the text of their cells. */
+function tableUnder(heading: string, text: string): string[][] {
+  const [, below = ""] = text.split(`${heading}\n`);
+  const lines = below.split(/\n#/)[0]!.split("\n");
+  const rows = lines.filter((line) => line.startsWith("|")).slice(2);
+  return rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("`", "")),
+  );
+}
+
+test('each answer of ARCHITECTURE\'s "Where is ..." is declared in the file that it names', () => {
+  const rows = tableUnder("### Where is ...", textOf(new URL("ARCHITECTURE.md", root)));
+  const declared = (file: string, symbol: string) => {
+    const text = textOf(new URL(file, root));
+    if (file.endsWith(".md")) return text.includes(`\n## ${symbol}\n`);
+    return new RegExp(`^(export )?(const|function|class|interface|type) ${symbol}\\b`, "m").test(text);
+  };
+  assert.deepEqual(
+    rows.filter(([, file, symbol]) => !declared(file!, symbol!)),
+    [],
+  );
+  const questions = rows.map(([question]) => question).join("\n");
+  for (const subject of [
+    "ring size",
+    "change",
+    "handshake",
+    "method of the wallet service",
+    "reorganisation",
+  ])
+    assert.ok(questions.includes(subject), subject);
+});
 
 test("the commands that the documents name are there", () => {
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));

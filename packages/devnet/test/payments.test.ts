@@ -1,0 +1,3 @@
+import { testPayments } from "./payment-suite.ts";
+
+testPayments({});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toHex } from "@anulo/protocol";
+import type { ChainReader } from "@anulo/storage";
+import { popBlocks } from "../src/chain/chain.ts";
+import type { ChainParts } from "../src/chain/parts.ts";
+import { saveChain } from "../src/chain/saved-chain.ts";
+import { createSideBlocks } from "../src/chain/side-blocks.ts";
+import { admit } from "../src/pool/admit.ts";
+import { emptyChain, loadBlocks, mine } from "./chain-fixture.ts";
+import { goldenState } from "./recorded-chains.ts";
+
+/** Everything that is stored of a chain, and what memory has of it. */
+function everything({ store, pool, sideBlocks, state }: ChainParts) {
+  const { read } = store;
+  const ids = Array.from(read.blockInfoColumn("hash", 0, read.height()), toHex);
+  const branches = read.alternativeBlocks().map(({ hash }) => sideBlocks.branchTo(toHex(hash)));
+  return {
+    rows: rowsOf(read),
+    ids,
+    pool: read.poolTransactions(),
+    entries: pool.entries().map(({ key, row }) => ({ key, row })),
+    totals: [pool.size, pool.totalWeight, pool.totalReceiveTime],
+    images: new Set(pool.spentKeyImages().map(({ image }) => image)),
+    sideBlocks: read.alternativeBlocks(),
+    branches: branches.map((branch) => branch.map(({ key }) => key)),
+    heaviest: sideBlocks.heaviest()?.key,
+    top: toHex(state.view().topId),
+    timestamps: state.view().recentTimestamps(60),
+    generated: state.view().alreadyGenerated,
+  };
+}
+
+function rowsOf(read: ChainReader) {
+  return Array.from({ length: read.height() }, (_, height) => {
+    const info = read.blockInfo(height)!;
+    const transactions = Array.from({ length: info.transactionCount }, (_, i) => {
+      const id = info.firstTransactionId + i;
+      const indices = read.outputIndices(id)!;
+      const outputs = indices.map((index) => read.output(0n, index));
+      const bytes = [read.prunedTransaction(id), read.prunablePart(id)];
+      return { ...read.transactionById(id), indices, outputs, bytes };
+    });
+    return { info, blob: read.blockBlob(height), transactions };
+  });
+}
+
+test("a saved chain is restored row by row, whatever happened since, as often as wanted", async () => {
+  const { blocks, pool } = goldenState();
+  const chain = await emptyChain();
+  const { parts } = chain;
+  await loadBlocks(parts, blocks);
+  const main = Array.from(parts.store.read.blockInfoColumn("hash", 0, parts.store.read.height()));
+  await mine(parts, 2, main.at(-3));
+  const [blob, ...others] = pool;
+  await admit(parts, { blob: blob!, doNotRelay: false });
+  const before = everything(parts);
+  assert.ok(before.pool.length > 0 && before.sideBlocks.length > 0);
+  const saved = await saveChain(parts);
+  for (const change of [
+    () => mine(parts, 5),
+    () => popBlocks(parts, 40),
+    async () => {
+      await mine(parts, 1);
+      await mine(parts, 3, main.at(-1));
+    },
+    async () => {
+      for (const other of others) await admit(parts, { blob: other, doNotRelay: false });
+      await mine(parts, 1);
+      await popBlocks(parts, 1);
+    },
+    async () => undefined,
+  ]) {
+    await change();
+    await saved.restore();
+    assert.deepEqual(everything(parts), before);
+    const loaded = createSideBlocks(parts.store.read);
+    assert.deepEqual([loaded.count, loaded.size], [parts.sideBlocks.count, parts.sideBlocks.size]);
+  }
+  await mine(parts, 3);
+  saved.close();
+  assert.equal(parts.store.read.height(), main.length + 3);
+  await chain.close();
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { type BulkLoadOptions, bulkLoad } from "../src/bulk-load.ts";
+import { DamagedDatabase } from "../src/damage.ts";
+import { openEnvironment } from "../src/environment.ts";
+import { openStore } from "../src/open-store.ts";
+import { sampleBlock } from "./sample-blocks.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "anulo-bulk-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const network = "regtest";
+const blocks = Array.from({ length: 250 }, (_, height) => sampleBlock(height));
+const transactions = blocks.flatMap((block) => block.transactions);
+
+const sorted = {
+  heights: blocks.map(({ hash }, height) => [hash, height] as const).sort(([a], [b]) => Buffer.compare(a, b)),
+  transactionIds: transactions
+    .map(({ hash }, id) => [hash, id] as const)
+    .sort(([a], [b]) => Buffer.compare(a, b)),
+  keyImages: transactions.flatMap(({ keyImages }) => keyImages).sort(Buffer.compare),
+};
+
+async function dump(path: string): Promise<Record<string, unknown[]>> {
+  const { root, tables } = openEnvironment(path, { readOnly: true });
+  const rows = Object.entries(tables).map(
+    ([name, table]) => [name, Array.from(table.entries() as Iterable<unknown>)] as const,
+  );
+  await root.close();
+  return Object.fromEntries(rows);
+}
+
+const load = (path: string, more: Partial<BulkLoadOptions> = {}) =>
+  bulkLoad({ path, network, blocks, sorted, ...more });
+
+test("a database loaded in bulk has the rows of one written block by block, and goes on from there", async () => {
+  const [bulk, usual] = ["bulk.mdb", "usual.mdb"].map((name) => join(folder, name));
+  await load(bulk!);
+  const stores = [await openStore({ path: bulk!, network }), await openStore({ path: usual!, network })];
+  stores[1]!.write((writer) => {
+    for (const block of blocks) writer.appendBlock(block);
+  });
+  const next = sampleBlock(blocks.length);
+  for (const store of stores) {
+    assert.equal(store.read.height(), blocks.length);
+    store.write((writer) => writer.appendBlock(next));
+    await store.close();
+  }
+  assert.deepEqual(await dump(bulk!), await dump(usual!));
+});
+
+test("rows that do not ascend are refused, and a file that is not empty is left alone", async () => {
+  const path = join(folder, "chain.mdb");
+  const keyImages = [...sorted.keyImages].reverse();
+  await assert.rejects(load(path, { sorted: { ...sorted, keyImages } }), DamagedDatabase);
+  const before = await dump(path);
+  await assert.rejects(load(path), RangeError);
+  assert.deepEqual(await dump(path), before);
+});

@@ -1,0 +1,129 @@
+/** The packed parts of a wallet's ledger as rows of a store: outputs, receipts, payments, transaction keys. */
+import { Fenced, type Table, type WalletStore } from "@anulo/store";
+import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
+import { COLD_OUTPUTS } from "../outputs/cold-outputs.ts";
+import { PAYMENTS_PER_ROW } from "../packed/payments.ts";
+import { ownedElsewhere, UnreadStore } from "../refusal.ts";
+import type { OutgoingPayment, WalletState } from "../state.ts";
+import type { Cells } from "./cells.ts";
+import { DamagedJournal } from "./journal.ts";
+import {
+  coldOutputTable,
+  countRows,
+  livePaymentTable,
+  outputTable,
+  packedPaymentTable,
+  receiptTable,
+  rowKey,
+  txKeyTable,
+} from "./ledger-tables.ts";
+
+const missing = (what: string) => new DamagedJournal(`rows of the wallet's store are missing: ${what}`);
+
+/** Throws `WalletRefusal`: `UnreadStore`, unless another service has opened the wallet. */
+function readColdPage(store: WalletStore, page: number): Uint8Array {
+  try {
+    const bytes = store.readNow(coldOutputTable, rowKey([page]));
+    if (bytes === undefined) throw missing("outputs");
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  } catch (error) {
+    throw error instanceof Fenced ? ownedElsewhere() : new UnreadStore((error as Error).message);
+  }
+}
+
+export class PackedRows {
+  readonly #state: WalletState;
+  readonly #cells: Cells;
+  /** Places of the payments that have a row of their own. */
+  readonly #live = new Set<number>();
+
+  constructor(state: WalletState, cells: Cells) {
+    this.#state = state;
+    this.#cells = cells;
+  }
+
+  /** Puts the rows that have changed since the last call, in steps between which nothing may change. */
+  *put(): Generator<void> {
+    const { outputs, incoming, outgoing, txKeys } = this.#state;
+    yield* this.#putAll(outputTable, outputs.takeChangedRows(), (row) => outputs.rowBytes(row));
+    yield* this.#putAll(coldOutputTable, outputs.cold.takeChanged(), (row) => outputs.cold.pageBytes(row));
+    yield* this.#putAll(receiptTable, incoming.takeChangedRows(), (row) => incoming.rowBytes(row));
+    yield* this.#putAll(txKeyTable, txKeys.takeChangedRows(), (row) => txKeys.rowBytes(row));
+    const places = outgoing.takeChanged();
+    const rows = new Set(Array.from(places, (place) => Math.floor(place / PAYMENTS_PER_ROW)));
+    yield* this.#putAll(packedPaymentTable, rows, (row) => outgoing.rowBytes(row));
+    for (const place of places) {
+      yield;
+      const payment = outgoing.liveAt(place);
+      if (payment !== undefined) {
+        this.#live.add(place);
+        this.#cells.put(livePaymentTable, [place], writeCbor(payment as unknown as Plain));
+      } else if (this.#live.delete(place)) this.#cells.delete(livePaymentTable, [place]);
+    }
+  }
+
+  *#putAll(
+    table: Table,
+    rows: Iterable<number>,
+    bytesOf: (row: number) => Uint8Array | undefined,
+  ): Generator<void> {
+    for (const row of rows) {
+      yield;
+      const bytes = bytesOf(row);
+      if (bytes === undefined) this.#cells.delete(table, [row]);
+      else this.#cells.put(table, [row], bytes);
+    }
+  }
+
+  /** Loads all rows. Throws `DamagedJournal`. */
+  async load(store: WalletStore, names: NamesRead): Promise<void> {
+    const { incoming, outgoing, txKeys } = this.#state;
+    await this.#loadOutputs(store);
+    incoming.reserveRows(await countRows(store, receiptTable));
+    await this.#loadAll(store, receiptTable, (bytes) => incoming.addRow(bytes));
+    await this.#loadAll(store, txKeyTable, (bytes) => {
+      txKeys.addRow(bytes);
+      bytes.fill(0);
+    });
+    for await (const { places, value } of this.#cells.read(store, packedPaymentTable))
+      outgoing.addRow(places[0]!, value);
+    for await (const { places, value } of this.#cells.read(store, livePaymentTable)) {
+      outgoing.addLive(places[0]!, readCbor(value, names) as unknown as OutgoingPayment);
+      this.#live.add(places[0]!);
+    }
+  }
+
+  async #loadOutputs(store: WalletStore): Promise<void> {
+    const { outputs } = this.#state;
+    await this.#loadAll(store, outputTable, (bytes) => outputs.addRow(bytes));
+    const { cold, count } = outputs;
+    const countOf = (page: number) => Math.min(COLD_OUTPUTS, count - page * COLD_OUTPUTS);
+    if (store.readsNow) {
+      cold.readFrom((page) => readColdPage(store, page));
+      for (let page = 0; page * COLD_OUTPUTS < count; page++) cold.addWritten(page, { count: countOf(page) });
+    } else {
+      let next = 0;
+      await this.#loadAll(store, coldOutputTable, (bytes) => {
+        cold.addWritten(next, { count: countOf(next), bytes });
+        next += 1;
+      });
+      if (countOf(next) > 0) throw missing("outputs");
+    }
+  }
+
+  /** Reads a table whose rows are numbered without a gap. */
+  async #loadAll(store: WalletStore, table: Table, add: (bytes: Uint8Array) => void): Promise<void> {
+    let next = 0;
+    for await (const { places, value } of this.#cells.read(store, table)) {
+      if (places[0] !== next++) throw missing(`table ${table.number}`);
+      add(value);
+    }
+  }
+
+  /** Tells that all rows put so far are in the store; where it can, what is seldom needed is read there from now on. */
+  written(store: WalletStore): void {
+    const { cold } = this.#state.outputs;
+    if (store.readsNow) cold.readFrom((page) => readColdPage(store, page));
+    cold.written();
+  }
+}

@@ -1,0 +1,325 @@
+/**
+ * A wallet's outputs, in the order in which it found them: with all look-up tables some 115 bytes each, and 120 more of what `cold` holds. Every change of
+ * one goes through a method of the book, which keeps sums and tables right; what it returns are copies.
+ */
+import { randomFillSync } from "node:crypto";
+import { type AddressSum, AddressSums } from "./address-sums.ts";
+import { ColdOutputs } from "./cold-outputs.ts";
+import { KeyIndex } from "./key-index.ts";
+import { LockedPlaces, waitsForTime } from "./locked-places.ts";
+import { type HotOutput, OutputPage, PAGE_OUTPUTS } from "./output-page.ts";
+import { type At, OutputPages } from "./output-pages.ts";
+import { type RestOfRow, ROW_OUTPUTS, readOutputRow, writeOutputRow } from "./output-row.ts";
+import type { OwnedOutput } from "./owned-output.ts";
+
+export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
+  readonly #cold = new ColdOutputs();
+  readonly #pending = new Map<number, string>();
+  readonly #replaced = new Map<number, OwnedOutput>();
+  readonly #byOneTimeKey: KeyIndex;
+  readonly #byKeyImage: KeyIndex;
+  /** Whether two outputs may have had the same key or key image, so that the tables hide one of them. */
+  #hasHidden = false;
+  readonly #sums = new AddressSums();
+  readonly #locked = new LockedPlaces();
+  /** Rows whose columns have changed since they were taken. */
+  #changedRows = new Set<number>();
+  #version = 0;
+  #timed = 0;
+
+  constructor() {
+    super();
+    this.#byOneTimeKey = new KeyIndex((place) => this.keyAt("oneTimeKeys", place), randomFillSync);
+    this.#byKeyImage = new KeyIndex((place) => this.keyAt("keyImages", place), randomFillSync);
+  }
+
+  static of(outputs: Iterable<OwnedOutput>): OutputBook {
+    const book = new OutputBook();
+    for (const output of outputs) book.push(output);
+    return book;
+  }
+
+  /** Changes whenever a place gets another output, or loses the one it had. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Number of outputs that unlock at a time, passed or not. */
+  get timed(): number {
+    return this.#timed;
+  }
+
+  /** Accounts that have received outputs. */
+  get accounts(): IterableIterator<number> {
+    return this.#sums.accounts;
+  }
+
+  /** What each address of an account holds, by its number; addresses that never received anything are left out. */
+  sumsOf(account: number): ReadonlyMap<number, Readonly<AddressSum>> {
+    return this.#sums.ofAccount(account);
+  }
+
+  at(place: number): OwnedOutput | undefined {
+    if (!(place >= 0 && place < this.end)) return undefined;
+    const { page, index } = this.locate(place);
+    return {
+      ...this.#cold.read(place),
+      ...page.read(index),
+      pendingSpend: this.#pending.get(place),
+      replaces: this.#replaced.get(place),
+    };
+  }
+
+  /** What changes and choices of inputs need of an output, at a place below `count`. */
+  hotAt(place: number): HotOutput {
+    const { page, index } = this.locate(place);
+    return { ...page.read(index), pendingSpend: this.#pending.get(place) };
+  }
+
+  *[Symbol.iterator](): IterableIterator<OwnedOutput> {
+    for (let place = 0; place < this.end; place++) yield this.at(place)!;
+  }
+
+  /** The outputs from one place to before another. */
+  slice(from: number, to = this.end): OwnedOutput[] {
+    const part: OwnedOutput[] = [];
+    for (let place = from; place < Math.min(to, this.end); place++) part.push(this.at(place)!);
+    return part;
+  }
+
+  /** Whether the output at a place has replaced one with the same one-time key. */
+  hasReplaced(place: number): boolean {
+    return this.#replaced.has(place);
+  }
+
+  /** Place of the output with a one-time key (32 bytes). */
+  placeOfKey(oneTimeKey: Uint8Array): number | undefined {
+    return this.#byOneTimeKey.find(oneTimeKey);
+  }
+
+  /** Place of the output with a key image (32 bytes). */
+  placeOfImage(keyImage: Uint8Array): number | undefined {
+    return this.#byKeyImage.find(keyImage);
+  }
+
+  withKey(oneTimeKey: Uint8Array): OwnedOutput | undefined {
+    const place = this.placeOfKey(oneTimeKey);
+    return place === undefined ? undefined : this.at(place);
+  }
+
+  withImage(keyImage: Uint8Array): OwnedOutput | undefined {
+    const place = this.placeOfImage(keyImage);
+    return place === undefined ? undefined : this.at(place);
+  }
+
+  /** Outputs of an account that may be locked at a height, and all of its unspent ones that unlock at a time. */
+  *lockedOf(account: number, height: number): IterableIterator<HotOutput> {
+    if (height < this.#locked.passed) this.#lockAgain(height);
+    for (const place of this.#locked.ofAccount(account)) yield this.hotAt(place);
+  }
+
+  /** Adds an output; returns its place. */
+  push(output: OwnedOutput): number {
+    const place = this.end;
+    if (place % PAGE_OUTPUTS === 0) this.pages.push(new OutputPage());
+    this.end += 1;
+    this.locate(place).page.reserve(place % PAGE_OUTPUTS);
+    this.#write(place, output);
+    return place;
+  }
+
+  /** Puts another output in the place of one. */
+  replace(place: number, output: OwnedOutput): void {
+    this.#version += 1;
+    this.#erase(place);
+    this.#write(place, output);
+  }
+
+  /** Removes the outputs from a place on. */
+  truncate(count: number): void {
+    if (count >= this.end) return;
+    this.#version += 1;
+    this.#cold.truncate(count);
+    while (this.end > count) {
+      this.#erase(this.end - 1);
+      this.end -= 1;
+      if (this.end % PAGE_OUTPUTS === 0) this.pages.pop();
+    }
+    if (this.#hasHidden) this.#indexAgain();
+  }
+
+  /** Sets the height of the block that spends an output; undefined if none does. */
+  spend(place: number, height: number | undefined): void {
+    this.#change(place, ({ page, index }) => page.setSpentHeight(index, height));
+  }
+
+  /** Sets the hex id of the unconfirmed transaction that spends an output, or `SOMEBODY`; undefined if none does. */
+  reserve(place: number, by: string | undefined): void {
+    this.#change(place, ({ page, index }) => {
+      page.mark("pending", index, by !== undefined);
+      if (by === undefined) this.#pending.delete(place);
+      else this.#pending.set(place, by);
+    });
+  }
+
+  freeze(place: number, isFrozen: boolean): void {
+    this.#change(place, ({ page, index }) => page.mark("frozen", index, isFrozen));
+  }
+
+  learnKeyImage(place: number, keyImage: Uint8Array): void {
+    this.#unindexImage(place);
+    const { page, index } = this.locate(place);
+    page.setKeyImage(index, keyImage);
+    this.#indexImage(place);
+    this.#markRow(place);
+  }
+
+  /** What the rows of a store have of the outputs, beside their columns. */
+  get cold(): ColdOutputs {
+    return this.#cold;
+  }
+
+  /** The rows whose columns have changed since the last call; those without outputs are among them. */
+  takeChangedRows(): ReadonlySet<number> {
+    const changed = this.#changedRows;
+    this.#changedRows = new Set();
+    return changed;
+  }
+
+  /** The columns of a row; undefined if it has no outputs. */
+  rowBytes(row: number): Uint8Array | undefined {
+    const first = row * ROW_OUTPUTS;
+    const count = Math.min(ROW_OUTPUTS, this.end - first);
+    if (count <= 0) return undefined;
+    const rest: RestOfRow = { pending: [], replaced: [] };
+    for (let place = first; place < first + count; place++) {
+      const [by, older] = [this.#pending.get(place), this.#replaced.get(place)];
+      if (by !== undefined) rest.pending.push([place - first, by]);
+      if (older !== undefined) rest.replaced.push([place - first, older]);
+    }
+    return writeOutputRow(this.locate(first), { count, rest });
+  }
+
+  /** Adds the outputs of the next row, which are found by their keys once `index` has run. Throws `RangeError`. */
+  addRow(bytes: Uint8Array): number {
+    const first = this.end;
+    if (first % ROW_OUTPUTS !== 0) throw new RangeError("a row behind one that is not full");
+    if (first % PAGE_OUTPUTS === 0) this.pages.push(new OutputPage());
+    const { count, rest } = readOutputRow(this.locate(first), bytes);
+    for (const [index, by] of rest.pending) this.#pending.set(first + index, by);
+    for (const [index, older] of rest.replaced) this.#replaced.set(first + index, older);
+    this.end += count;
+    for (let place = first; place < this.end; place++) {
+      const { page, index } = this.locate(place);
+      if (page.is("unlockTime", index) && waitsForTime(this.lockAt(place))) this.#timed += 1;
+      if (page.is("keyImage", index)) this.imageCount += 1;
+      this.#tally(place, 1);
+    }
+    return count;
+  }
+
+  /** Makes the look-up tables, after rows were added; pauses in between. */
+  *index(): Generator<void> {
+    const hasImage = (place: number) => this.hasKeyImage(place);
+    const isHidden = yield* this.#byOneTimeKey.addAll(this.end, () => true);
+    this.#hasHidden = (yield* this.#byKeyImage.addAll(this.end, hasImage)) || isHidden;
+  }
+
+  /** Tells the height the wallet has reached: what that unlocks need not be looked at any more. */
+  pass(height: number): void {
+    this.#locked.pass(height, (place) => this.lockAt(place));
+  }
+
+  #write(place: number, output: OwnedOutput): void {
+    const { page, index } = this.locate(place);
+    this.#cold.write(place, output);
+    page.write(index, output);
+    this.#markRow(place);
+    if (output.pendingSpend !== undefined) this.#pending.set(place, output.pendingSpend);
+    if (output.replaces !== undefined) this.#replaced.set(place, output.replaces);
+    if (waitsForTime(output)) this.#timed += 1;
+    if (this.#byOneTimeKey.add(place) !== undefined) this.#hasHidden = true;
+    this.#indexImage(place);
+    this.#tally(place, 1);
+  }
+
+  #erase(place: number): void {
+    this.#markRow(place);
+    this.#tally(place, -1);
+    if (waitsForTime(this.lockAt(place))) this.#timed -= 1;
+    this.#byOneTimeKey.remove(place);
+    this.#unindexImage(place);
+    this.#pending.delete(place);
+    this.#replaced.delete(place);
+  }
+
+  #indexImage(place: number): void {
+    const { page, index } = this.locate(place);
+    if (!page.is("keyImage", index)) return;
+    this.imageCount += 1;
+    if (this.#byKeyImage.add(place) !== undefined) this.#hasHidden = true;
+  }
+
+  #unindexImage(place: number): void {
+    const { page, index } = this.locate(place);
+    if (!page.is("keyImage", index)) return;
+    this.imageCount -= 1;
+    this.#byKeyImage.remove(place);
+  }
+
+  /** Of outputs with the same key, the last one is found. */
+  #indexAgain(): void {
+    this.#byOneTimeKey.clear();
+    this.#byKeyImage.clear();
+    this.#hasHidden = false;
+    for (let place = 0; place < this.end; place++) {
+      const { page, index } = this.locate(place);
+      if (this.#byOneTimeKey.add(place) !== undefined) this.#hasHidden = true;
+      if (page.is("keyImage", index) && this.#byKeyImage.add(place) !== undefined) this.#hasHidden = true;
+    }
+  }
+
+  #change(place: number, change: (at: At) => void): void {
+    this.#tally(place, -1);
+    change(this.locate(place));
+    this.#tally(place, 1);
+    this.#markRow(place);
+  }
+
+  #markRow(place: number): void {
+    this.#changedRows.add(Math.floor(place / ROW_OUTPUTS));
+  }
+
+  /** Counts an output in, or out before it changes. */
+  #tally(place: number, by: 1 | -1): void {
+    const { page, index } = this.locate(place);
+    const { columns } = page;
+    const major = columns.majors[index]!;
+    const isSpent = columns.spends[index] !== 0;
+    const isPending = page.is("pending", index);
+    this.#sums.count(
+      {
+        major,
+        minor: columns.minors[index]!,
+        amount: columns.amounts[index]!,
+        isFrozen: page.is("frozen", index),
+        isPending,
+        isSpent,
+      },
+      by,
+    );
+    page.countUnspent(index, by);
+    if (!page.is("rct", index)) this.visible += by;
+    if (isSpent) return;
+    if (by === 1) this.#locked.add(major, place, this.lockAt(place));
+    else this.#locked.delete(major, place);
+  }
+
+  #lockAgain(height: number): void {
+    this.#locked.restart(height);
+    for (const place of this.maybeLocked(height)) {
+      const { page, index } = this.locate(place);
+      this.#locked.add(page.columns.majors[index]!, place, this.lockAt(place));
+    }
+  }
+}

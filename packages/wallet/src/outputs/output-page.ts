@@ -1,0 +1,185 @@
+/** Some outputs as columns of what changes and choices of inputs need: 97 bytes of each. */
+import type { ColdOutput } from "./cold-outputs.ts";
+import type { OwnedOutput } from "./owned-output.ts";
+
+/** Maximum number of outputs of a page. */
+export const PAGE_OUTPUTS = 1024;
+const LEAST_OUTPUTS = 8;
+const KEY_BYTES = 32;
+
+const FLAGS = { rct: 1, coinbase: 2, frozen: 4, keyImage: 8, pending: 16, unlockTime: 32 } as const;
+type Flag = keyof typeof FLAGS;
+
+/** The flags that decide whether an output that no block spends can be spent, and what they must be. */
+export const spendableFlags = (needsKeyImage: boolean): readonly [mask: number, wanted: number] => {
+  const image = needsKeyImage ? FLAGS.keyImage : 0;
+  return [FLAGS.frozen | FLAGS.pending | image, image];
+};
+
+const NO_KEY = new Uint8Array(KEY_BYTES);
+const ALL_ONES = 0xffff_ffff;
+
+export type HotOutput = Omit<OwnedOutput, keyof ColdOutput | "replaces">;
+
+/** Which word of a number of 64 bits has its higher half, on this processor. */
+const HIGH_WORD = new Uint32Array(BigUint64Array.of(1n).buffer)[1] === 0 ? 1 : 0;
+
+function columnsOf(capacity: number) {
+  const keys = () => new Uint8Array(KEY_BYTES * capacity);
+  const amounts = new BigUint64Array(capacity);
+  return {
+    amounts,
+    /** The same memory: numbers of 64 bits are slow to make. */
+    amountWords: new Uint32Array(amounts.buffer),
+    unlockTimes: new BigUint64Array(capacity),
+    heights: new Uint32Array(capacity),
+    /** Height + 1, so that 0 is an output that no block spends. */
+    spends: new Uint32Array(capacity),
+    majors: new Uint32Array(capacity),
+    minors: new Uint32Array(capacity),
+    flags: new Uint8Array(capacity),
+    oneTimeKeys: keys(),
+    keyImages: keys(),
+  };
+}
+
+export type Columns = Readonly<ReturnType<typeof columnsOf>>;
+type NumberColumn = "heights" | "spends" | "majors" | "minors";
+type KeyColumn = "oneTimeKeys" | "keyImages";
+
+export class OutputPage {
+  columns: Columns = columnsOf(LEAST_OUTPUTS);
+  #capacity = LEAST_OUTPUTS;
+  /** Number of outputs that nothing spends. */
+  unspent = 0;
+  /** No output is in a higher block. */
+  greatestHeight = 0;
+  /** Above the height of every block that spends one of the outputs. */
+  greatestSpend = 0;
+  /** Whether an output may have an unlock time. */
+  hasUnlockTimes = false;
+  /** No amount is below this number, which is near to one. */
+  leastAmount = Number.POSITIVE_INFINITY;
+  #greatestUnspent: number | undefined;
+
+  /** Makes room for an output at an index below `PAGE_OUTPUTS`. */
+  reserve(index: number): void {
+    if (index < this.#capacity) return;
+    const former = this.columns;
+    this.#capacity = Math.min(PAGE_OUTPUTS, Math.max(2 * this.#capacity, index + 1));
+    this.columns = columnsOf(this.#capacity);
+    for (const name of Object.keys(former) as (keyof Columns)[])
+      this.columns[name].set(former[name] as never);
+  }
+
+  /** The number nearest to an amount: the amount itself below 2^53. */
+  amountNumber(index: number): number {
+    const { amountWords } = this.columns;
+    return amountWords[2 * index + HIGH_WORD]! * 2 ** 32 + amountWords[2 * index + 1 - HIGH_WORD]!;
+  }
+
+  /** The number nearest to the greatest amount of its first `length` outputs that nothing spends; -1 if there is none. */
+  greatestUnspent(length: number): number {
+    let greatest = this.#greatestUnspent ?? -1;
+    if (this.#greatestUnspent === undefined)
+      for (let index = 0; index < length; index++)
+        if (this.isUnspent(index)) greatest = Math.max(greatest, this.amountNumber(index));
+    this.#greatestUnspent = greatest;
+    return greatest;
+  }
+
+  /** Counts an output in (`by` 1) or out again (`by` -1), if nothing spends it. */
+  countUnspent(index: number, by: 1 | -1): void {
+    if (!this.isUnspent(index)) return;
+    this.unspent += by;
+    this.#greatestUnspent = undefined;
+  }
+
+  is(flag: Flag, index: number): boolean {
+    return (this.columns.flags[index]! & FLAGS[flag]) !== 0;
+  }
+
+  mark(flag: Flag, index: number, isSet: boolean): void {
+    if (isSet) this.columns.flags[index]! |= FLAGS[flag];
+    else this.columns.flags[index]! &= ~FLAGS[flag];
+  }
+
+  /** True while the output is not spent, neither in a block nor by an unconfirmed transaction. */
+  isUnspent(index: number): boolean {
+    return this.columns.spends[index] === 0 && !this.is("pending", index);
+  }
+
+  setSpentHeight(index: number, height: number | undefined): void {
+    this.#setNumber("spends", index, height === undefined ? 0 : height + 1);
+    this.greatestSpend = Math.max(this.greatestSpend, this.columns.spends[index]!);
+  }
+
+  setKeyImage(index: number, keyImage: Uint8Array | undefined): void {
+    this.mark("keyImage", index, keyImage !== undefined);
+    this.#setKey("keyImages", index, keyImage ?? NO_KEY);
+  }
+
+  /** Throws `RangeError` for a number or key that does not fit. */
+  write(index: number, output: HotOutput): void {
+    const { columns } = this;
+    columns.amounts[index] = output.amount;
+    this.leastAmount = Math.min(this.leastAmount, Number(output.amount));
+    columns.unlockTimes[index] = output.unlockTime;
+    this.#setNumber("heights", index, output.height);
+    this.greatestHeight = Math.max(this.greatestHeight, output.height);
+    this.hasUnlockTimes ||= output.unlockTime !== 0n;
+    this.#setNumber("majors", index, output.subaddress.major);
+    this.#setNumber("minors", index, output.subaddress.minor);
+    this.#setKey("oneTimeKeys", index, output.oneTimeKey);
+    columns.flags[index] = 0;
+    this.mark("rct", index, output.rct);
+    this.mark("coinbase", index, output.coinbase);
+    this.mark("frozen", index, output.frozen);
+    this.mark("pending", index, output.pendingSpend !== undefined);
+    this.mark("unlockTime", index, output.unlockTime !== 0n);
+    this.setSpentHeight(index, output.spentHeight);
+    this.setKeyImage(index, output.keyImage);
+  }
+
+  #setNumber(column: NumberColumn, index: number, value: number): void {
+    if (!(value >= 0 && value < ALL_ONES)) throw new RangeError(`${column} of an output: ${value}`);
+    this.columns[column][index] = value;
+  }
+
+  #setKey(column: KeyColumn, index: number, key: Uint8Array): void {
+    if (key.length !== KEY_BYTES) throw new RangeError(`${column} of an output: ${key.length} bytes`);
+    this.columns[column].set(key, KEY_BYTES * index);
+  }
+
+  keyOf(column: KeyColumn, index: number): Uint8Array {
+    return this.columns[column].slice(KEY_BYTES * index, KEY_BYTES * (index + 1));
+  }
+
+  read(index: number): Omit<HotOutput, "pendingSpend"> {
+    const { columns } = this;
+    const spend = columns.spends[index]!;
+    return {
+      amount: columns.amounts[index]!,
+      rct: this.is("rct", index),
+      oneTimeKey: this.keyOf("oneTimeKeys", index),
+      keyImage: this.is("keyImage", index) ? this.keyOf("keyImages", index) : undefined,
+      subaddress: { major: columns.majors[index]!, minor: columns.minors[index]! },
+      height: columns.heights[index]!,
+      unlockTime: columns.unlockTimes[index]!,
+      coinbase: this.is("coinbase", index),
+      frozen: this.is("frozen", index),
+      spentHeight: spend === 0 ? undefined : spend - 1,
+    };
+  }
+
+  /** Learns what is known of the page as a whole from outputs that were put into its columns. */
+  noteColumns(from: number, to: number): void {
+    const { heights, spends } = this.columns;
+    for (let index = from; index < to; index++) {
+      this.greatestHeight = Math.max(this.greatestHeight, heights[index]!);
+      this.greatestSpend = Math.max(this.greatestSpend, spends[index]!);
+      this.leastAmount = Math.min(this.leastAmount, this.amountNumber(index));
+      this.hasUnlockTimes ||= this.is("unlockTime", index);
+    }
+  }
+}

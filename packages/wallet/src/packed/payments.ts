@@ -1,0 +1,392 @@
+/**
+ * The payments that a wallet has made, in the order in which they were first recorded. Those in a block that are not
+ * sent again are packed; the few others are held as they are. None of them is changed in place.
+ */
+import { toHex } from "@anulo/protocol";
+import type { OutgoingPayment } from "../payment.ts";
+import { Column } from "./column.ts";
+import { HeightOrder } from "./height-order.ts";
+import {
+  endOfPayment,
+  hashIn,
+  isSettled,
+  readPayer,
+  readPayment,
+  readPaymentLock,
+  type SettledPayment,
+  writePayment,
+} from "./payment-record.ts";
+import { KeyHash, NOWHERE, PlaceIndex } from "./place-index.ts";
+import type { ReceiptFilter } from "./receipts.ts";
+import { RecordWriter } from "./record-bytes.ts";
+import { readRecordRow, writeRecordRow } from "./record-row.ts";
+import { offsetOf, Records, Selected } from "./records.ts";
+
+/** Values of the column of addresses: no payment, and one that is not packed. */
+const EMPTY = 0xffffffff;
+const LIVE = 0xfffffffe;
+/** Places of a row of a store. */
+export const PAYMENTS_PER_ROW = 64;
+/** Places without payment that are tolerated, beside as many as there are payments. */
+const EMPTY_PLACES = 1024;
+
+/** What the indices need of a packed payment. */
+type PackedPayment = Pick<SettledPayment, "state" | "blob" | "height" | "unlockTime"> & {
+  readonly keyImages: readonly [];
+};
+
+export class Payments implements Iterable<[string, OutgoingPayment]> {
+  #records = new Records();
+  readonly #writer = new RecordWriter();
+  /** Address of each record, by place. */
+  readonly #addresses = new Column();
+  readonly #live = new Map<number, OutgoingPayment>();
+  #size = 0;
+  #packed = 0;
+  /** Number of records ever written to `#records`. */
+  #written = 0;
+  #reads = 0;
+  readonly #hash = new KeyHash();
+  readonly #byId = new PlaceIndex({
+    hashOf: (place) => this.#hash.ofBytes(this.#idAt(place), 0),
+    isSame: (place, other) => Buffer.compare(this.#idAt(place), this.#idAt(other)) === 0,
+  });
+  /** Places of those in a block. */
+  readonly #confirmed = new HeightOrder();
+  readonly #unconfirmed = new Set<number>();
+  /** Those in a block that could be sent again. */
+  readonly #withBlob = new Set<number>();
+  /** Packed ones that are locked for longer than their block. */
+  readonly #locked = new Set<number>();
+  /** Places of those that may still be mined, by hex key image of their inputs. */
+  readonly #byImage = new Map<string, readonly number[]>();
+  #latestUnlock = 0;
+  /** Places whose payments have changed since they were taken. */
+  #changed = new Set<number>();
+
+  static of(entries: Iterable<readonly [string, OutgoingPayment]>): Payments {
+    const payments = new Payments();
+    for (const [id, payment] of entries) payments.set(id, payment);
+    return payments;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Number of packed payments read so far. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /** Bytes of the packed ones. */
+  get bytes(): number {
+    return this.#records.bytes;
+  }
+
+  /** An unlock time that none exceeds, also none of those deleted meanwhile. */
+  get latestUnlock(): number {
+    return this.#latestUnlock;
+  }
+
+  has(id: string): boolean {
+    return this.#placeOf(id) !== NOWHERE;
+  }
+
+  get(id: string): OutgoingPayment | undefined {
+    const place = this.#placeOf(id);
+    return place === NOWHERE ? undefined : this.#at(place);
+  }
+
+  /** `id`: the transaction's, in hex; a payment that is there already keeps its place in the order. */
+  set(id: string, payment: OutgoingPayment): this {
+    if (toHex(payment.txHash) !== id) throw new TypeError("a payment has the id of its transaction");
+    const known = this.#placeOf(id);
+    if (known === NOWHERE) this.#removeEmpty();
+    const place = known === NOWHERE ? this.#addresses.length : known;
+    // Nothing is changed if the payment can't be packed.
+    const record = isSettled(payment) ? this.#recordOf(payment) : undefined;
+    if (known !== NOWHERE) this.#drop(place);
+    this.#changed.add(place);
+    this.#put(place, { payment, record, isNew: known === NOWHERE });
+    if (this.#written > 2 * this.#packed + EMPTY_PLACES) this.#packAgain();
+    return this;
+  }
+
+  #put(
+    place: number,
+    held: {
+      readonly payment: OutgoingPayment | PackedPayment;
+      readonly record: Uint8Array | undefined;
+      readonly isNew: boolean;
+    },
+  ): void {
+    while (this.#addresses.length < place) this.#addresses.push(EMPTY);
+    if (held.record === undefined) {
+      this.#live.set(place, held.payment as OutgoingPayment);
+      this.#addresses.set(place, LIVE);
+    } else {
+      this.#addresses.set(place, this.#records.add(held.record));
+      this.#packed += 1;
+      this.#written += 1;
+    }
+    this.#size += 1;
+    if (held.isNew) this.#byId.add(place);
+    this.#note(place, held.payment);
+  }
+
+  /** The places whose payments have changed since the last call; those without payment are among them. */
+  takeChanged(): ReadonlySet<number> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
+  }
+
+  /** The payment at a place, if it is not packed. */
+  liveAt(place: number): OutgoingPayment | undefined {
+    return this.#live.get(place);
+  }
+
+  /** The packed payments of a row of places; undefined if there are none. */
+  rowBytes(row: number): Uint8Array | undefined {
+    const packed: [number, Uint8Array][] = [];
+    const end = Math.min((row + 1) * PAYMENTS_PER_ROW, this.#addresses.length);
+    for (let place = row * PAYMENTS_PER_ROW; place < end; place++) {
+      const address = this.#addresses.at(place);
+      if (address === EMPTY || address === LIVE) continue;
+      const [chunk, at] = [this.#records.chunkOf(address), offsetOf(address)];
+      packed.push([place % PAYMENTS_PER_ROW, chunk.subarray(at, endOfPayment(chunk, at))]);
+    }
+    if (packed.length === 0) return undefined;
+    const records = packed.flatMap(([index, record]) => [Uint8Array.of(index), record]);
+    return writeRecordRow(records, { lowest: 0, highest: 0, latestUnlock: 0 });
+  }
+
+  /** Adds the packed payments of a row, which is written already. Throws `RangeError`. */
+  addRow(row: number, bytes: Uint8Array): void {
+    const { records, lengths } = readRecordRow(bytes);
+    let from = 0;
+    let place = row * PAYMENTS_PER_ROW;
+    for (const [i, length] of lengths.entries()) {
+      const part = records.subarray(from, from + length);
+      from += length;
+      if (i % 2 === 0) place = row * PAYMENTS_PER_ROW + part[0]!;
+      else {
+        const packed = {
+          ...readPaymentLock(part, 0),
+          state: "confirmed",
+          blob: undefined,
+          keyImages: [],
+        } as const;
+        this.#put(place, { payment: packed, record: part, isNew: true });
+      }
+    }
+  }
+
+  /** Adds a payment that is not packed, which is written already. */
+  addLive(place: number, payment: OutgoingPayment): void {
+    this.#put(place, { payment, record: undefined, isNew: true });
+  }
+
+  #recordOf(payment: Parameters<typeof writePayment>[1]): Uint8Array {
+    writePayment(this.#writer.begin(), payment);
+    return this.#writer.record;
+  }
+
+  delete(id: string): boolean {
+    const place = this.#placeOf(id);
+    if (place === NOWHERE) return false;
+    this.#byId.remove(place);
+    this.#drop(place);
+    this.#addresses.set(place, EMPTY);
+    this.#changed.add(place);
+    return true;
+  }
+
+  *keys(): Generator<string> {
+    for (const place of this.#places()) yield toHex(this.#idAt(place));
+  }
+
+  *values(): Generator<OutgoingPayment> {
+    for (const place of this.#places()) yield this.#at(place);
+  }
+
+  *[Symbol.iterator](): Generator<[string, OutgoingPayment]> {
+    for (const place of this.#places()) {
+      const payment = this.#at(place);
+      yield [toHex(payment.txHash), payment];
+    }
+  }
+
+  *#places(): Generator<number> {
+    for (let place = 0; place < this.#addresses.length; place++)
+      if (this.#addresses.at(place) !== EMPTY) yield place;
+  }
+
+  /** Those in no block, failed ones included, in order. */
+  unconfirmed(): OutgoingPayment[] {
+    return [...this.#unconfirmed].sort(ascending).map((place) => this.#live.get(place)!);
+  }
+
+  /** Those in a block up to a height that could be sent again, in order. */
+  withBlobUpTo(height: number): OutgoingPayment[] {
+    const deep = [...this.#withBlob].filter((place) => this.#live.get(place)!.height <= height);
+    return deep.sort(ascending).map((place) => this.#live.get(place)!);
+  }
+
+  /** Those in blocks from a height on, in order. */
+  confirmedFrom(height: number): OutgoingPayment[] {
+    const places = this.#confirmed.between(height, Number.POSITIVE_INFINITY);
+    return [...places].sort(ascending).map((place) => this.#at(place));
+  }
+
+  /** Those in a block that are not `depth` blocks deep, or are locked, at a height; in order. */
+  unsettled(depth: number, height: number): OutgoingPayment[] {
+    const places = new Set(this.#confirmed.between(height - depth + 1, Number.POSITIVE_INFINITY));
+    for (const place of [...this.#locked, ...this.#withBlob]) places.add(place);
+    return [...places]
+      .sort(ascending)
+      .map((place) => this.#at(place))
+      .filter((it) => it.height + depth > height || it.unlockTime > BigInt(height));
+  }
+
+  /**
+   * The first that spends an input with this key image (hex) and may still be mined, other than the one with the id
+   * `except`.
+   */
+  spenderOf(image: string, except?: string): string | undefined {
+    const ids = [...(this.#byImage.get(image) ?? [])]
+      .sort(ascending)
+      .map((place) => toHex(this.#idAt(place)));
+    return ids.find((id) => id !== except);
+  }
+
+  /**
+   * Finds those in a block that match, the highest first, of one height the newest: all as they are at the first step,
+   * whatever changes later. Pauses in between.
+   */
+  *matching(filter: ReceiptFilter): Generator<void, Selected<OutgoingPayment>> {
+    const places = this.#confirmed.within(filter.minHeight + 1, filter.maxHeight).reverse();
+    const view = this.#records.view();
+    const live = new Map<number, OutgoingPayment>();
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i]!;
+      const address = this.#addresses.at(place);
+      if (address === LIVE) live.set(i, this.#live.get(place)!);
+      places[i] = address;
+    }
+    const paymentAt = (index: number) => {
+      const address = places[index]!;
+      return live.get(index) ?? readPayment(view.chunkOf(address), offsetOf(address));
+    };
+    if (filter.account === undefined && filter.minors.length === 0)
+      return new Selected(places.length, paymentAt);
+    const found: number[] = [];
+    for (const [index, address] of places.entries()) {
+      const payer = live.get(index) ?? readPayer(view.chunkOf(address), offsetOf(address));
+      this.#reads += 1;
+      if (isFrom(payer, filter)) found.push(index);
+      yield;
+    }
+    return new Selected(found.length, (at) => paymentAt(found[at]!));
+  }
+
+  #at(place: number): OutgoingPayment {
+    const address = this.#addresses.at(place);
+    if (address === LIVE) return this.#live.get(place)!;
+    this.#reads += 1;
+    return readPayment(this.#records.chunkOf(address), offsetOf(address));
+  }
+
+  #idAt(place: number): Uint8Array {
+    const address = this.#addresses.at(place);
+    if (address === LIVE) return this.#live.get(place)!.txHash;
+    return hashIn(this.#records.chunkOf(address), offsetOf(address));
+  }
+
+  #placeOf(id: string): number {
+    const txHash = Buffer.from(id, "hex");
+    if (txHash.length !== 32) return NOWHERE;
+    const isWanted = (place: number) => Buffer.compare(this.#idAt(place), txHash) === 0;
+    return this.#byId.newest(this.#hash.ofBytes(txHash, 0), isWanted);
+  }
+
+  /** Adds a payment to the indices. */
+  #note(place: number, payment: OutgoingPayment | PackedPayment): void {
+    const { state, height, unlockTime, keyImages } = payment;
+    this.#latestUnlock = Math.max(this.#latestUnlock, Number(unlockTime));
+    if (state === "confirmed") {
+      this.#confirmed.add(place, height);
+      if (payment.blob !== undefined) this.#withBlob.add(place);
+      else if (unlockTime > BigInt(height)) this.#locked.add(place);
+      return;
+    }
+    this.#unconfirmed.add(place);
+    if (state === "failed") return;
+    for (const image of new Set(keyImages.map(toHex)))
+      this.#byImage.set(image, [...(this.#byImage.get(image) ?? []), place]);
+  }
+
+  /** Reverts `#note`, and drops the payment. */
+  #drop(place: number): void {
+    const payment = this.#live.get(place);
+    this.#size -= 1;
+    this.#confirmed.remove(place);
+    this.#locked.delete(place);
+    if (payment === undefined) {
+      this.#packed -= 1;
+      return;
+    }
+    this.#unconfirmed.delete(place);
+    this.#withBlob.delete(place);
+    this.#live.delete(place);
+    for (const image of payment.keyImages.map(toHex)) {
+      const others = (this.#byImage.get(image) ?? []).filter((other) => other !== place);
+      if (others.length > 0) this.#byImage.set(image, others);
+      else this.#byImage.delete(image);
+    }
+  }
+
+  /** Numbers the places anew once most of them are empty: never while they are walked, which adds no payment. */
+  #removeEmpty(): void {
+    if (this.#addresses.length <= 2 * this.#size + EMPTY_PLACES) return;
+    const all = [...this.values()];
+    for (let place = 0; place < this.#addresses.length; place++) this.#changed.add(place);
+    this.#clear();
+    for (const payment of all) this.set(toHex(payment.txHash), payment);
+  }
+
+  #clear(): void {
+    this.#records.clear();
+    this.#addresses.removeFrom(0);
+    this.#byId.clear();
+    this.#confirmed.clear();
+    for (const places of [this.#live, this.#unconfirmed, this.#withBlob, this.#locked, this.#byImage])
+      places.clear();
+    [this.#size, this.#packed, this.#written] = [0, 0, 0];
+  }
+
+  /** Drops the records that others have replaced. */
+  #packAgain(): void {
+    const before = this.#records;
+    this.#records = new Records();
+    for (const place of this.#places()) {
+      const address = this.#addresses.at(place);
+      if (address === LIVE) continue;
+      const record = this.#recordOf(readPayment(before.chunkOf(address), offsetOf(address)));
+      this.#addresses.set(place, this.#records.add(record));
+    }
+    this.#written = this.#packed;
+  }
+}
+
+const ascending = (a: number, b: number): number => a - b;
+
+/** Whether one of these addresses has paid; no account stands for all, no address for all of the account. */
+export function isFrom(
+  payer: Pick<OutgoingPayment, "account" | "subaddressIndices">,
+  { account, minors }: Pick<ReceiptFilter, "account" | "minors">,
+): boolean {
+  if (account !== undefined && account !== payer.account) return false;
+  return minors.length === 0 || payer.subaddressIndices.some((minor) => minors.includes(minor));
+}

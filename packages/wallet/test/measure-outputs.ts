@@ -1,0 +1,159 @@
+/**
+ * Measures a wallet of many outputs by hand: `node --expose-gc packages/wallet/dist/test/measure-outputs.js [COUNT]`.
+ * Times are of this process's processor; the event loop waits as long for each of these steps.
+ */
+import { readdirSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runSliced } from "@anulo/limits";
+import { openLmdbEngine, openWalletStore, type WalletStore } from "@anulo/store";
+import { LedgerRows } from "../src/file/ledger-rows.ts";
+import { ledgerTables } from "../src/file/ledger-tables.ts";
+import { writeRows } from "../src/file/row-log.ts";
+import { accountBalance } from "../src/history/balance.ts";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import type { Ledger } from "../src/ledger/ledger.ts";
+import { DEFAULT_PREFERENCES } from "../src/preferences.ts";
+import { poolsFor } from "../src/transfer/candidates.ts";
+import { estimatedWeight, outputCount, type PlanContext } from "../src/transfer/plan.ts";
+import { planPayment } from "../src/transfer/plan-payment.ts";
+import { bytes, ledgerOf, payingTransaction } from "./many-outputs.ts";
+import { destinationOf } from "./transfer-fixture.ts";
+
+const COUNT = Number(process.argv[2] ?? 1_000_000);
+const COIN = 10n ** 12n;
+const RECEIPTS = 1000;
+const network = "regtest";
+const settings = { seedLanguage: "English", refreshFromHeight: 0 };
+
+/** Prints the processor time of some work, and the longest that it has held the event loop. */
+async function measure<T>(what: string, run: () => T | Promise<T>): Promise<T> {
+  let [longest, last, isDone] = [0, performance.now(), false];
+  const note = () => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  };
+  const look = () => {
+    note();
+    if (!isDone) setImmediate(look);
+  };
+  const from = process.cpuUsage();
+  setImmediate(look);
+  const result = await run();
+  const { user, system } = process.cpuUsage(from);
+  note();
+  isDone = true;
+  const figures = [(user + system) / 1000, longest].map((ms) => `${ms.toFixed(1).padStart(9)} ms`);
+  console.log(`${what.padEnd(64)} ${figures[0]}, longest turn ${figures[1]}`);
+  return result;
+}
+
+const megabytes = (size: number) => (size / 2 ** 20).toFixed(0);
+
+function reportMemory(when: string): void {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  const total = process.memoryUsage.rss();
+  console.log(
+    `memory ${when}: ${megabytes(total)} MiB, of them ${megabytes(arrayBuffers)} in arrays, ${megabytes(heapUsed)} on the heap`,
+  );
+}
+
+const balanceOf = ({ state }: Ledger) =>
+  accountBalance(state, {
+    account: 0,
+    strict: false,
+    now: { network, height: state.height, seconds: 1_800_000_000 },
+    indexOf: () => undefined,
+  });
+
+const context: PlanContext = {
+  fee: { feePerByte: 20_000n, quantizationMask: 10_000n },
+  extraSize: 44,
+  weigh: async ({ inputs, destinations }) =>
+    estimatedWeight(inputs.length, outputCount(destinations, inputs), 44),
+};
+
+/** Plans one payment from everything that can be spent. */
+async function plan(ledger: Ledger, amount: bigint): Promise<void> {
+  const { state } = ledger;
+  const { outputs, height } = state;
+  const spendablePlaces = (account: number) =>
+    outputs.spendable(account, { height, needsKeyImage: true, isUnlocked: () => false });
+  const wallet = { preferences: DEFAULT_PREFERENCES, state, spendablePlaces };
+  const parts = { wallet, feeRate: context.fee };
+  const pools = await runSliced(poolsFor(parts, { account: 0, minors: [] }, balanceOf(ledger)));
+  const destinations = [destinationOf(createKeys(bytes), amount)];
+  await planPayment({ destinations, ...pools!, random: bytes, preferences: DEFAULT_PREFERENCES }, context);
+}
+
+async function open(folder: string): Promise<WalletStore> {
+  const engine = await openLmdbEngine(join(folder, "store"));
+  const options = { engine, wallet: Buffer.alloc(16, 1), tables: ledgerTables, folder };
+  const opened = await openWalletStore({ ...options, wrappingKey: Buffer.alloc(32, 1) });
+  if (opened.kind === "rolledBack") throw new Error("the store was rolled back");
+  return opened.store;
+}
+
+function bytesBelow(folder: string): number {
+  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((it) => it.isFile());
+  return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
+}
+
+async function measureStore(ledger: Ledger): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "anulo-many-"));
+  try {
+    const store = await open(folder);
+    await measure("written to LMDB", () => writeRows(store, LedgerRows.of(ledger).take()));
+    console.log(`file: ${megabytes(bytesBelow(folder))} MiB`);
+    await measure("loaded from LMDB", () => LedgerRows.load(store, { network, settings }));
+    await store.close();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function receive(ledger: Ledger, count: number): void {
+  const { height, lastBlockReward } = ledger.state;
+  const transactions = Array.from({ length: count }, () => payingTransaction(height, COIN));
+  const ids = [bytes(32)];
+  applyChange(ledger, { kind: "blocks", fromHeight: height, count: 1, ids, lastBlockReward, transactions });
+}
+
+reportMemory("before");
+const amount = (i: number): bigint => COIN / 100n + BigInt(i % 1000);
+const ledger = await measure(`${COUNT} outputs are found`, () =>
+  ledgerOf({ count: COUNT, amount, addresses: 1000 }),
+);
+reportMemory(`with ${COUNT} outputs`);
+await measure("first balance", () => balanceOf(ledger));
+await measure("second balance", () => balanceOf(ledger));
+await measure(`a block with ${RECEIPTS} receipts`, () => receive(ledger, RECEIPTS));
+await measure("100 blocks with a receipt each", () => {
+  for (let i = 0; i < 100; i++) receive(ledger, 1);
+});
+await measure("those 100 blocks undone, and the balance", () => {
+  const { height: end, lastBlockReward } = ledger.state;
+  const undone = { kind: "blocks", count: 0, ids: [], lastBlockReward, transactions: [] } as const;
+  applyChange(ledger, { ...undone, fromHeight: end - 100 });
+  balanceOf(ledger);
+});
+const few = ledgerOf({ count: 100, amount, addresses: 1000 });
+for (const [what, from] of [
+  ["100", few],
+  [String(COUNT), ledger],
+] as const) {
+  await measure(`a payment planned from ${what} outputs: one is enough`, () => plan(from, COIN / 200n));
+  await measure(`a payment planned from ${what} outputs: two are`, () => plan(from, COIN / 60n));
+  await measure(`a payment planned from ${what} outputs: fifty are`, () => plan(from, COIN / 2n));
+}
+const withDust = ledgerOf({
+  count: 40_100,
+  amount: (i) => (i < 40_000 ? 10n ** 7n : amount(i)),
+  addresses: 1000,
+});
+await measure("a payment planned beside 40,000 of dust: two are enough", () => plan(withDust, COIN / 60n));
+await measureStore(ledger);
+reportMemory("at the end");
