@@ -7,9 +7,11 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 import { DamagedDatabase, WrongDatabase } from "../src/damage.ts";
-import { openEnvironment } from "../src/environment.ts";
+import { openEnvironment, type Tables } from "../src/environment.ts";
+import { createFlusher } from "../src/flusher.ts";
 import type { MigrationProgress } from "../src/migrate.ts";
 import { openStore, type StoreOptions } from "../src/open-store.ts";
+import { defaultSyncMode } from "../src/sync-mode.ts";
 
 /** A regtest chain of 450 blocks in schema 2, made by the node of commit d98b8ac, the last with that schema. */
 const fixture = new URL("../../test/fixtures/schema-2.mdb.br", import.meta.url);
@@ -44,11 +46,20 @@ async function checkMigrated(): Promise<MigrationProgress[]> {
   return progress;
 }
 
-/** Writes the schema property as another program would. */
-async function writeSchema(schema: string): Promise<void> {
-  const { root, tables } = openEnvironment(path);
-  root.transactionSync(() => tables.properties.put("schema", Buffer.from(schema)));
+/** Changes rows as another program would, on disk: what was never flushed is given up in a later boot of the system. */
+async function changeRows(change: (tables: Tables) => void): Promise<void> {
+  const environment = openEnvironment(path);
+  const { root, tables } = environment;
+  const flusher = createFlusher({ environment, path, mode: defaultSyncMode, onFault: assert.ifError });
+  await flusher.flush();
+  root.transactionSync(() => change(tables));
+  flusher.written({ blocks: 0, bytes: 0 });
+  await flusher.close();
   await root.close();
+}
+
+async function writeSchema(schema: string): Promise<void> {
+  await changeRows(({ properties }) => properties.put("schema", Buffer.from(schema)));
 }
 
 async function readSchema(): Promise<string> {
@@ -130,9 +141,7 @@ test("a database of another network is refused before anything of it is migrated
 });
 
 test("a row that is not what was written ends the migration, which is not called done", async () => {
-  const { root, tables } = openEnvironment(path);
-  root.transactionSync(() => tables.blockInfo.remove(250));
-  await root.close();
+  await changeRows(({ blockInfo }) => blockInfo.remove(250));
   await assert.rejects(open(), DamagedDatabase);
   assert.equal(await readSchema(), "2>3");
 });
