@@ -146,8 +146,8 @@ function checkReferences(written, names) {
     .map(([, name]) => name)
     .find((name) => !names.has(name.slice(2)));
   if (missing !== undefined) throw new Error(`the bundle lacks ${missing}`);
-  const known = ["createRequire(import.meta.url)", installedPlace];
-  const others = known.reduce((rest, use) => rest.replaceAll(use, ""), text.replaceAll(reference, ""));
+  const exceptions = ["createRequire(import.meta.url)", installedPlace];
+  const others = exceptions.reduce((rest, use) => rest.replaceAll(use, ""), text.replaceAll(reference, ""));
   const at = others.indexOf("import.meta");
   // Lines of joined strings are megabytes long, so that nothing may look for the line's beginning at each character.
   if (at !== -1)

@@ -17,27 +17,27 @@ async function samples() {
   const { walletMetrics } = await load("wallet/dist/src/monitor/metrics.js");
   const { serverMetrics, processMetrics } = await load("metrics/dist/src/index.js");
   const declared = { ...nodeMetrics, ...walletMetrics, ...serverMetrics };
-  const known = new Map([["up", []]]);
+  const declarations = new Map([["up", []]]);
   for (const [name, { type, labels = [] }] of Object.entries(declared)) {
     if (type === "histogram") {
-      known.set(`${name}_bucket`, [...labels, "le"]);
-      for (const part of ["sum", "count"]) known.set(`${name}_${part}`, labels);
-    } else known.set(name, labels);
+      declarations.set(`${name}_bucket`, [...labels, "le"]);
+      for (const part of ["sum", "count"]) declarations.set(`${name}_${part}`, labels);
+    } else declarations.set(name, labels);
   }
-  for (const [name, labels] of await processMetrics()) known.set(name, labels);
-  return { known, own: Object.keys(declared) };
+  for (const [name, labels] of await processMetrics()) declarations.set(name, labels);
+  return { declarations, own: Object.keys(declared) };
 }
 
 const problems = [];
-const { known, own } = await samples();
+const { declarations, own } = await samples();
 const used = new Set();
 
 function check(where, text) {
   const { selectors, groups } = parsePromql(text);
-  const labelsOf = ({ name }) => [...(known.get(name) ?? []), ...ofEverySample];
+  const labelsOf = ({ name }) => [...(declarations.get(name) ?? []), ...ofEverySample];
   for (const selector of selectors) {
     used.add(selector.name);
-    if (!known.has(selector.name)) problems.push(`${where}: no metric ${selector.name}`);
+    if (!declarations.has(selector.name)) problems.push(`${where}: no metric ${selector.name}`);
     for (const { label } of selector.matchers)
       if (!labelsOf(selector).includes(label))
         problems.push(`${where}: ${selector.name} has no label ${label}`);

@@ -292,11 +292,11 @@ function relativeTarget(file, name, owner) {
 /** Each cycle once, as the list of its files. Types count: who reads one file of a cycle must read them all. */
 function cycles(graph) {
   const state = new Map();
-  const found = [];
+  const circles = [];
   const visit = (file, path) => {
     if (state.get(file) === "done") return;
     if (state.get(file) === "open") {
-      found.push([...path.slice(path.indexOf(file)), file]);
+      circles.push([...path.slice(path.indexOf(file)), file]);
       return;
     }
     state.set(file, "open");
@@ -304,7 +304,7 @@ function cycles(graph) {
     state.set(file, "done");
   };
   for (const file of graph.keys()) visit(file, []);
-  return found;
+  return circles;
 }
 
 function checkFile(file, graph) {

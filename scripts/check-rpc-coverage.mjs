@@ -19,14 +19,14 @@ function fieldsOf(schema, names = new Set()) {
 
 function problemsOf(entry, calls) {
   const isMethod = entry.transport === "jsonRpc";
-  const found = calls.find(
+  const call = calls.find(
     ({ name, transport }) => name === entry.name && (transport === "jsonRpc") === isMethod,
   );
-  if (!found) return [`${entry.name} is not declared`];
-  const params = fieldsOf(found.params.describe());
-  const result = fieldsOf(found.result.describe());
+  if (!call) return [`${entry.name} is not declared`];
+  const params = fieldsOf(call.params.describe());
+  const result = fieldsOf(call.result.describe());
   return [
-    ...entry.aliases.filter((alias) => !found.aliases.includes(alias)).map((alias) => `alias ${alias}`),
+    ...entry.aliases.filter((alias) => !call.aliases.includes(alias)).map((alias) => `alias ${alias}`),
     ...entry.inputs.filter((name) => !params.has(name)).map((name) => `input ${name}`),
     ...entry.outputs.filter((name) => !result.has(name)).map((name) => `output ${name}`),
   ].map((lacking) => `${entry.name} lacks ${lacking}`);

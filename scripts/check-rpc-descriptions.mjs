@@ -18,10 +18,10 @@ for (const { key, declared } of await services()) {
     if (!isSentence(call.summary)) problems.push(`${call.name}: its summary is no sentence`);
     const count = subjects.filter(({ calls }) => Object.values(calls).includes(call)).length;
     if (count !== 1) problems.push(`${call.name} is of ${count} subjects`);
-    for (const { field, key: found } of rpc.fieldsOfCall(call, descriptions)) {
+    for (const { field, key: description } of rpc.fieldsOfCall(call, descriptions)) {
       fields++;
-      if (found === undefined) problems.push(`${field} has no description`);
-      else used.add(found);
+      if (description === undefined) problems.push(`${field} has no description`);
+      else used.add(description);
     }
   }
   for (const [name, text] of Object.entries(descriptions)) {

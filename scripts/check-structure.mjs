@@ -84,11 +84,11 @@ function checkComments(file, source) {
       if (seen.has(range.pos)) continue;
       seen.add(range.pos);
       const comment = text.slice(range.pos, range.end);
-      const found = openEnds.exec(comment) ?? (isKernel(file) ? null : silencers.exec(comment));
-      if (found)
+      const match = openEnds.exec(comment) ?? (isKernel(file) ? null : silencers.exec(comment));
+      if (match)
         complain(
           `${file}:${source.getLineAndCharacterOfPosition(range.pos).line + 1}`,
-          `comment says ${found[0]}`,
+          `comment says ${match[0]}`,
         );
     }
     ts.forEachChild(node, visit);

@@ -76,20 +76,20 @@ function exported(file, { moduleSpecifier }, { name, propertyName }) {
 
 /** Everything a package exports, by name. */
 function exportsOf(file) {
-  const found = new Map();
+  const exports = new Map();
   const source = parse(file);
   for (const statement of source.statements) {
     if (!ts.isExportDeclaration(statement)) {
-      for (const name of namesIn(statement)) found.set(name, declared(file, name));
+      for (const name of namesIn(statement)) exports.set(name, declared(file, name));
     } else if (statement.exportClause?.elements !== undefined) {
       for (const element of statement.exportClause.elements)
-        found.set(element.name.text, exported(file, statement, element));
+        exports.set(element.name.text, exported(file, statement, element));
     } else {
       const text = printer.printNode(ts.EmitHint.Unspecified, statement, source);
-      found.set(text, [text]);
+      exports.set(text, [text]);
     }
   }
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, texts]) => texts);
+  return [...exports].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, texts]) => texts);
 }
 
 /** Where a package's compiled types begin; undefined for a program. */

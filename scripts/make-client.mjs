@@ -95,8 +95,8 @@ ${list(walletCodes)}
 /** Whether a file had to be written. */
 function write(name, text) {
   const path = join(folder, name);
-  const found = statSync(path, { throwIfNoEntry: false }) && readFileSync(path, "utf8");
-  if (found === text) return false;
+  const current = statSync(path, { throwIfNoEntry: false }) && readFileSync(path, "utf8");
+  if (current === text) return false;
   mkdirSync(folder, { recursive: true });
   writeFileSync(path, text);
   return true;
@@ -117,8 +117,8 @@ export async function makeClient() {
 /** Whether the declarations have been compiled since. */
 export function isClientCurrent() {
   const changed = statSync(compiled, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const made = statSync(join(folder, "../../dist/.made"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return made > changed;
+  const buildMs = statSync(join(folder, "../../dist/.made"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return buildMs > changed;
 }
 
 /** Remembers that the files are as the declarations of this moment want them. */

@@ -87,12 +87,12 @@ function best(examples) {
   // A step that has something special says so after a colon.
   const isUsual = ({ from }) => (from.includes(":") ? 0 : 1);
   const isSuccess = ({ result }) => (result.status ?? "OK") === "OK" && result.good !== false;
-  const asked = (example) => (Object.keys(example.params).length > 0 ? 1 : 0);
+  const paramsRank = (example) => (Object.keys(example.params).length > 0 ? 1 : 0);
   return examples.toSorted(
     (a, b) =>
       Number(isSuccess(b)) - Number(isSuccess(a)) ||
       Number(isShort(b)) - Number(isShort(a)) ||
-      asked(b) - asked(a) ||
+      paramsRank(b) - paramsRank(a) ||
       isUsual(b) - isUsual(a) ||
       (isShort(a) ? lengthOf(b) - lengthOf(a) : lengthOf(a) - lengthOf(b)),
   )[0];

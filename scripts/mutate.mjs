@@ -42,12 +42,12 @@ const PATIENCE_MS = 300_000;
 const foreignSuites = /^test\/(interop|eras|recognition|clients|secrets|fuzz)\//;
 
 function testFiles() {
-  const found = filesBelow("packages", (name) => name.endsWith(".test.ts"));
-  if (!values.suites) return found.map(compiledTest);
+  const tests = filesBelow("packages", (name) => name.endsWith(".test.ts"));
+  if (!values.suites) return tests.map(compiledTest);
   const suites = filesBelow("test", (name) => name.endsWith(".test.ts")).filter(
     (file) => !foreignSuites.test(file),
   );
-  return [...found, ...filesBelow("bin", (name) => name.endsWith(".test.ts")), ...suites].map(compiledTest);
+  return [...tests, ...filesBelow("bin", (name) => name.endsWith(".test.ts")), ...suites].map(compiledTest);
 }
 
 function compiledTest(source) {

@@ -31,7 +31,7 @@ const group = / {2}- name: [\w-]+\n {4}rules:\n/y;
 
 function alerts() {
   const text = readFileSync(join(folder, "prometheus/alerts.yml"), "utf8");
-  const found = [];
+  const files = [];
   let at = text.indexOf("groups:\n") + "groups:\n".length;
   while (at < text.length) {
     group.lastIndex = at;
@@ -40,10 +40,10 @@ function alerts() {
     const match = rule.exec(text);
     if (match === null) throw new Error(`alerts.yml: no alert: ${text.slice(at, at + 80)}`);
     at = rule.lastIndex;
-    found.push({ where: `alerts.yml: ${match.groups.name}`, text: match.groups.expr });
+    files.push({ where: `alerts.yml: ${match.groups.name}`, text: match.groups.expr });
   }
-  const names = found.map(({ where }) => where);
+  const names = files.map(({ where }) => where);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new Error(`${twice} stands twice`);
-  return found;
+  return files;
 }

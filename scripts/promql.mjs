@@ -13,9 +13,9 @@ function tokensOf(text) {
   token.lastIndex = 0;
   while (text.slice(token.lastIndex).trim() !== "") {
     const at = token.lastIndex;
-    const found = token.exec(text);
-    if (found === null) throw new Error(`cannot be read: ${text.slice(at)}`);
-    const [[kind, value]] = Object.entries(found.groups).filter(([, part]) => part !== undefined);
+    const match = token.exec(text);
+    if (match === null) throw new Error(`cannot be read: ${text.slice(at)}`);
+    const [[kind, value]] = Object.entries(match.groups).filter(([, part]) => part !== undefined);
     tokens.push({ kind, value });
   }
   return tokens;
@@ -37,15 +37,15 @@ class Parser {
   }
 
   #next(kind) {
-    const found = this.#tokens[this.#at++];
-    if (found === undefined || (kind !== undefined && found.kind !== kind))
-      throw new Error(`${kind ?? "more"} expected in place of ${found?.value ?? "the end"}`);
-    return found.value;
+    const token = this.#tokens[this.#at++];
+    if (token === undefined || (kind !== undefined && token.kind !== kind))
+      throw new Error(`${kind ?? "more"} expected in place of ${token?.value ?? "the end"}`);
+    return token.value;
   }
 
   #expect(value) {
-    const found = this.#next();
-    if (found !== value) throw new Error(`${value} expected in place of ${found}`);
+    const token = this.#next();
+    if (token !== value) throw new Error(`${value} expected in place of ${token}`);
   }
 
   #listTo(close, item) {
@@ -66,13 +66,13 @@ class Parser {
   }
 
   #selector(name) {
-    const found = { name, matchers: [], range: undefined };
+    const selector = { name, matchers: [], range: undefined };
     if (this.#peek === "{") {
       this.#next();
-      found.matchers = this.#listTo("}", () => this.#matcher());
+      selector.matchers = this.#listTo("}", () => this.#matcher());
     }
-    if (this.#tokens[this.#at]?.kind === "range") found.range = this.#next("range");
-    this.selectors.push(found);
+    if (this.#tokens[this.#at]?.kind === "range") selector.range = this.#next("range");
+    this.selectors.push(selector);
   }
 
   #aggregation() {

@@ -10,18 +10,18 @@ const skipped = new Set(["node_modules", "dist", ".git", "coverage", "generated"
 
 /** Every file below `folder` (relative to the root) whose name matches, as sorted paths relative to the root. */
 export function filesBelow(folder, matches) {
-  const found = [];
+  const files = [];
   const walk = (path) => {
     for (const entry of readdirSync(path, { withFileTypes: true })) {
       const child = join(path, entry.name);
       if (entry.isDirectory()) {
         if (!skipped.has(entry.name)) walk(child);
-      } else if (matches(entry.name)) found.push(relative(root, child));
+      } else if (matches(entry.name)) files.push(relative(root, child));
     }
   };
   const start = join(root, folder);
   if (statSync(start, { throwIfNoEntry: false })?.isDirectory()) walk(start);
-  return found.sort();
+  return files.sort();
 }
 
 /** Milliseconds of the newest change among files (relative to the root), 0 for none. */

@@ -11,13 +11,13 @@ import { describeLeft, shortRun } from "./test-plan.mjs";
 /** A file whose process does not end, as when a failed test left a program running, fails instead of holding up the rest. */
 const FILE_TIMEOUT_MS = 20 * 60_000;
 
-const asked = process.argv.slice(2);
+const args = process.argv.slice(2);
 const isCi = process.env.CI === "true";
-const required = asked.includes("--required") || isCi;
-const wanted = asked.filter((argument) => !argument.startsWith("--"));
-const isShort = wanted.length === 0 && !isCi && !asked.includes("--all");
+const required = args.includes("--required") || isCi;
+const wanted = args.filter((argument) => !argument.startsWith("--"));
+const isShort = wanted.length === 0 && !isCi && !args.includes("--all");
 
-const unknown = asked.find(
+const unknown = args.find(
   (argument) => argument.startsWith("--") && !["--required", "--all"].includes(argument),
 );
 if (unknown !== undefined) stop(`${unknown} is no flag of this script: --all, --required`);
@@ -37,9 +37,9 @@ function stop(reason) {
 const all = ["packages", "bin", "test"].flatMap((folder) =>
   filesBelow(folder, (name) => name.endsWith(".test.ts")),
 );
-const { kept, left } = shortRun(all);
+const { run, left } = shortRun(all);
 const sources = isShort
-  ? kept
+  ? run
   : all.filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
 if (sources.length === 0) stop(`no test file matches ${wanted.join(", ") || "*.test.ts"}`);
 const unbuilt = sources.filter((file) => !existsSync(join(root, compiled(file))));

@@ -47,7 +47,7 @@ function whyAlone(
   const exclusive = peers?.nodes?.exclusive ?? [];
   if (exclusive.length > 0) return `none of ${exclusive.length} exclusive nodes answers`;
   const { white, gray } = peering.network.counts("public");
-  const known = white + gray;
-  if (known > 0) return `none of ${known} known nodes has answered yet`;
+  const peerCount = white + gray;
+  if (peerCount > 0) return `none of ${peerCount} known nodes has answered yet`;
   return "no node is known: seed nodes have not answered, or may not be looked up";
 }

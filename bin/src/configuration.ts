@@ -57,14 +57,14 @@ export function fromEnvironment(
   table: FlagTable,
   environment: Readonly<Record<string, string | undefined>>,
 ): Given {
-  const given = new Map<string, readonly string[]>();
+  const values = new Map<string, readonly string[]>();
   const take = (name: string, variable: string) => {
     const text = environment[variable];
-    if (text !== undefined && text !== "") given.set(name, [text]);
+    if (text !== undefined && text !== "") values.set(name, [text]);
   };
   if ("rpc-login" in table) take("rpc-login", "RPC_LOGIN");
   for (const name of Object.keys(table)) take(name, variableOf(name));
-  return given;
+  return values;
 }
 
 /** Variables of ours that do not correspond to a flag. */
@@ -75,9 +75,9 @@ export function unknownVariables(
   table: FlagTable,
   environment: Readonly<Record<string, string | undefined>>,
 ): string[] {
-  const known = new Set(Object.keys(table).map(variableOf));
+  const variables = new Set(Object.keys(table).map(variableOf));
   const unknown = Object.keys(environment).filter(
-    (variable) => /^ANULO_/.test(variable) && !known.has(variable) && !otherVariables.has(variable),
+    (variable) => /^ANULO_/.test(variable) && !variables.has(variable) && !otherVariables.has(variable),
   );
   return unknown.map((variable) => {
     const name = variable
@@ -92,7 +92,7 @@ const variableOf = (name: string) => `ANULO_${name.toUpperCase().replaceAll("-",
 
 /** Parses lines `name=value`; `#` begins a comment, a switch needs no value. Throws BadUsage with the line's number. */
 export function fromFile(table: FlagTable, text: string, file: string): Given {
-  const given = new Map<string, readonly string[]>();
+  const values = new Map<string, readonly string[]>();
   for (const [index, line] of text.split("\n").entries()) {
     const content = line.replace(/(^|\s)#.*$/, "").trim();
     if (content === "") continue;
@@ -101,7 +101,7 @@ export function fromFile(table: FlagTable, text: string, file: string): Given {
     const where = `${file}:${index + 1}`;
     if (flag === undefined) throw new BadUsage(`${where}: unknown flag ${name}${suggestion(table, name)}`);
     if (value === undefined && flag.kind !== "switch") throw new BadUsage(`${where}: ${name} needs a value`);
-    given.set(name, [...(given.get(name) ?? []), value ?? "true"]);
+    values.set(name, [...(values.get(name) ?? []), value ?? "true"]);
   }
-  return given;
+  return values;
 }

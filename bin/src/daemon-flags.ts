@@ -90,10 +90,10 @@ function checkProxy(flags: Flags, url: URL): void {
     flags["daemon-ssl-ca-certificates"] !== undefined ||
     flags["daemon-ssl-allowed-fingerprints"].length > 0 ||
     /\.(?:onion|i2p)$/.test(url.hostname);
-  const asked = flags.proxy !== undefined ? "proxy" : flags["daemon-ssl"] === "enabled" && "daemon-ssl";
-  if (!asked || isNamed) return;
+  const reason = flags.proxy !== undefined ? "proxy" : flags["daemon-ssl"] === "enabled" && "daemon-ssl";
+  if (!reason || isNamed) return;
   throw new BadUsage(
-    `Enabling --${asked} requires --daemon-ssl-allow-any-cert or --daemon-ssl-ca-certificates or ` +
+    `Enabling --${reason} requires --daemon-ssl-allow-any-cert or --daemon-ssl-ca-certificates or ` +
       "--daemon-ssl-allowed-fingerprints or use of a .onion/.i2p domain",
   );
 }

@@ -47,7 +47,7 @@ export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOp
 export async function runDatabaseCheck(path: string, network: string): Promise<void> {
   if (!existsSync(path)) throw new BadUsage(`--check-database: there is no database ${path}`);
   const start = performance.now();
-  const found = await checkDatabase({
+  const report = await checkDatabase({
     path,
     network,
     onMigration: createMigrationBar(),
@@ -57,7 +57,7 @@ export async function runDatabaseCheck(path: string, network: string): Promise<v
       process.stdout.write(`checked ${blocks} of ${of} blocks, ${left} s left\n`);
     },
   });
-  const { blocks, transactions, outputs, keyImages } = found;
+  const { blocks, transactions, outputs, keyImages } = report;
   process.stdout.write(
     `the database is in order: ${blocks} blocks, ${transactions} transactions, ` +
       `${outputs} outputs, ${keyImages} key images\n`,

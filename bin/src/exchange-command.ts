@@ -51,9 +51,9 @@ export async function runExchange<T extends typeof exchangeFlags & FlagTable>(
   const place = chainPlaceOf(shared);
   try {
     const last = shared["block-stop"] || undefined;
-    const said = await run({ flags, place, signal: stopping.signal, bar, last });
+    const summary = await run({ flags, place, signal: stopping.signal, bar, last });
     bar.end();
-    process.stdout.write(`${said}\n`);
+    process.stdout.write(`${summary}\n`);
   } finally {
     bar.end();
   }

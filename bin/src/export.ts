@@ -27,7 +27,7 @@ export function runExport(args: readonly string[]): Promise<void> {
         const { network, databasePath } = place;
         if (!existsSync(databasePath)) throw new BadUsage(`there is no database ${databasePath}`);
         const first = flags["block-start"];
-        const found = await exportChain({
+        const summary = await exportChain({
           network,
           databasePath,
           to: flags.to!,
@@ -37,12 +37,12 @@ export function runExport(args: readonly string[]): Promise<void> {
           onMigration: createMigrationBar(),
           onProgress: bar.show,
         });
-        const written = `${flags.to} ends with block ${found.end - 1}`;
+        const written = `${flags.to} ends with block ${summary.end - 1}`;
         const tooLong =
-          found.tooLong === undefined
+          summary.tooLong === undefined
             ? ""
-            : `\nblock ${found.tooLong} is longer than monero-blockchain-import takes`;
-        return `${written}${tooLong}${found.isComplete ? "" : `\n${GO_ON}`}`;
+            : `\nblock ${summary.tooLong} is longer than monero-blockchain-import takes`;
+        return `${written}${tooLong}${summary.isComplete ? "" : `\n${GO_ON}`}`;
       },
     },
     args,

@@ -44,7 +44,7 @@ export type Given = ReadonlyMap<string, readonly string[]>;
 
 /** Parses `--name value` and `--name=value`. Throws BadUsage for unknown flags. */
 export function readWords(table: FlagTable, args: readonly string[]): Given {
-  const given = new Map<string, string[]>();
+  const values = new Map<string, string[]>();
   const rest = [...args];
   let before = "the command";
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -54,9 +54,9 @@ export function readWords(table: FlagTable, args: readonly string[]): Given {
     if (flag === undefined) throw new BadUsage(`unknown flag --${name}${suggestion(table, name)}`);
     const text = flag.kind === "switch" ? (attached ?? "true") : (attached ?? rest.shift());
     if (text === undefined) throw new BadUsage(`--${name} needs a value (${flag.value})`);
-    given.set(name, [...(given.get(name) ?? []), text]);
+    values.set(name, [...(values.get(name) ?? []), text]);
   }
-  return given;
+  return values;
 }
 
 /** The value of every flag, from the first source that has it. Throws BadUsage for invalid values. */
@@ -78,9 +78,9 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
 /** The flags used that have no effect, as a line for the log; undefined if there are none. */
 export function describeWithoutEffect(table: FlagTable, values: Values<FlagTable>): string | undefined {
   const isGiven = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value ?? false));
-  const given = Object.entries(table).filter(([name, { noEffect }]) => noEffect && isGiven(values[name]));
-  if (given.length === 0) return undefined;
-  return `flags without effect: ${given.map(([name, { noEffect }]) => `--${name} (${noEffect})`).join(", ")}`;
+  const flags = Object.entries(table).filter(([name, { noEffect }]) => noEffect && isGiven(values[name]));
+  if (flags.length === 0) return undefined;
+  return `flags without effect: ${flags.map(([name, { noEffect }]) => `--${name} (${noEffect})`).join(", ")}`;
 }
 
 /** The word itself is not printed: it may be the rest of a password with a space. */
@@ -90,31 +90,31 @@ function splitWord(word: string, before: string): { name: string; attached: stri
   return { name, attached };
 }
 
-function readValue(name: string, flag: Flag, given: string): boolean | number | string {
+function readValue(name: string, flag: Flag, text: string): boolean | number | string {
   if (flag.kind === "switch") {
-    if (["true", "1", "yes"].includes(given)) return true;
-    if (["false", "0", "no"].includes(given)) return false;
-    throw new BadUsage(`--${name} takes no value, or true or false: ${given}`);
+    if (["true", "1", "yes"].includes(text)) return true;
+    if (["false", "0", "no"].includes(text)) return false;
+    throw new BadUsage(`--${name} takes no value, or true or false: ${text}`);
   }
   if (flag.kind === "number") {
-    if (!/^\d{1,15}$/.test(given)) throw new BadUsage(`--${name} needs a whole number: ${given}`);
-    return Number(given);
+    if (!/^\d{1,15}$/.test(text)) throw new BadUsage(`--${name} needs a whole number: ${text}`);
+    return Number(text);
   }
-  if (flag.choices !== undefined && !flag.choices.includes(given)) {
-    throw new BadUsage(`--${name} must be one of ${flag.choices.join(", ")}: ${given}`);
+  if (flag.choices !== undefined && !flag.choices.includes(text)) {
+    throw new BadUsage(`--${name} must be one of ${flag.choices.join(", ")}: ${text}`);
   }
-  return given;
+  return text;
 }
 
 /** ", did you mean --x?" if a known flag is similar. */
 export function suggestion(table: FlagTable, name: string): string {
-  const begun = Object.keys(table).filter((known) => known.startsWith(name));
-  if (begun.length === 1) return `, did you mean --${begun[0]}?`;
+  const completions = Object.keys(table).filter((flag) => flag.startsWith(name));
+  if (completions.length === 1) return `, did you mean --${completions[0]}?`;
   const nearest = Object.keys(table)
-    .map((known) => ({ known, distance: editDistance(name, known) }))
+    .map((flag) => ({ flag, distance: editDistance(name, flag) }))
     .sort((a, b) => a.distance - b.distance)[0];
   const isNear = nearest !== undefined && nearest.distance <= Math.max(2, name.length / 3);
-  return isNear ? `, did you mean --${nearest.known}?` : "";
+  return isNear ? `, did you mean --${nearest.flag}?` : "";
 }
 
 /** Minimum number of letters to insert, delete or change (Levenshtein). */

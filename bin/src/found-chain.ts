@@ -20,13 +20,13 @@ export function nameFoundChain(place: ChainPlace, flags: Values<typeof chainFlag
   if (existsSync(databasePath)) return;
   const isGiven = flags["data-dir"] !== undefined;
   const folders = isGiven ? [folder] : [folder, join(homedir(), ".bitmonero")];
-  const found = folders.find((candidate) => findMonerodDatabase(candidate, network) !== undefined);
-  if (found === undefined) return;
+  const chainFolder = folders.find((candidate) => findMonerodDatabase(candidate, network) !== undefined);
+  if (chainFolder === undefined) return;
   const words = ["anulo", "import", ...(network === "mainnet" ? [] : [`--${network}`])];
   if (isGiven) words.push("--data-dir", quoted(folder));
-  const command = [...words, "--from", quoted(found)].join(" ");
+  const command = [...words, "--from", quoted(chainFolder)].join(" ");
   log.in("global").warn("there is a chain of monerod, which this node does not use by itself", {
-    database: findMonerodDatabase(found, network),
+    database: findMonerodDatabase(chainFolder, network),
     toImportIt: command,
   });
 }

@@ -37,7 +37,7 @@ export function runImport(args: readonly string[]): Promise<void> {
         });
         const verifyThreads = flags["max-concurrency"] || undefined;
         const { network, databasePath } = place;
-        const found = await importChain({
+        const result = await importChain({
           from: flags.from!,
           network,
           databasePath,
@@ -49,9 +49,9 @@ export function runImport(args: readonly string[]): Promise<void> {
           onMigration: createMigrationBar(),
           onProgress: bar.show,
         });
-        const { before, height, topId, isComplete } = found;
-        const taken = `${Math.max(0, height - before)} blocks taken, the chain has ${height}, the newest is ${toHex(topId)}`;
-        return isComplete ? taken : `${taken}\n${GO_ON}`;
+        const { before, height, topId, isComplete } = result;
+        const summary = `${Math.max(0, height - before)} blocks taken, the chain has ${height}, the newest is ${toHex(topId)}`;
+        return isComplete ? summary : `${summary}\n${GO_ON}`;
       },
     },
     args,

@@ -20,8 +20,8 @@ type Flags = Values<typeof metricsFlags> & { readonly "confirm-external-bind": b
 export function metricsAddressOf(flags: Flags): { host: string; port: number } | undefined {
   const text = flags["metrics-bind"];
   if (text === undefined) return undefined;
-  const [, given = "127.0.0.1", digits = ""] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  const host = given.replace(/^\[(.*)\]$/, "$1");
+  const [, hostText = "127.0.0.1", digits = ""] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  const host = hostText.replace(/^\[(.*)\]$/, "$1");
   if (digits === "" || (host !== "localhost" && !isAddress(host)))
     throw new BadUsage(`--metrics-bind must be [ADDRESS:]PORT: ${text}`);
   if (!isLoopback(host) && !flags["confirm-external-bind"])

@@ -31,7 +31,7 @@ export function powerSource(): PowerSource {
   if (plugs.some(({ name }) => read(name, "online").startsWith("1"))) return "mains";
   const batteries = supplies.filter(({ type }) => type.startsWith("Battery"));
   const states = batteries.map(({ name }) => read(name, "status"));
-  const known = states.find((state) => /^(Charging|Full|Discharging)/.test(state));
-  if (known === undefined) return "unknown";
-  return known.startsWith("Discharging") ? "battery" : "mains";
+  const chargeState = states.find((state) => /^(Charging|Full|Discharging)/.test(state));
+  if (chargeState === undefined) return "unknown";
+  return chargeState.startsWith("Discharging") ? "battery" : "mains";
 }

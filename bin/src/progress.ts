@@ -21,9 +21,9 @@ export function createProgressBar(
   out: { readonly isTTY?: boolean; write(text: string): boolean } = process.stdout,
   now: () => number = () => performance.now(),
 ): ProgressBar {
-  const begun = now();
+  const start = now();
   // Without a terminal, the first line is delayed, so that it can already estimate the end.
-  let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : begun;
+  let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : start;
   let isLineOpen = false;
   let doneBefore: number | undefined;
   return {
@@ -31,7 +31,7 @@ export function createProgressBar(
       doneBefore ??= done;
       if (now() - shownAt < (out.isTTY ? TERMINAL_MS : LINE_MS)) return;
       shownAt = now();
-      const seconds = (now() - begun) / 1000;
+      const seconds = (now() - start) / 1000;
       const left = timeLeft((seconds / (done - doneBefore)) * (1 - done));
       const text = `${doing} ${height} blocks, ${(100 * done).toFixed(1)} %, ${left} left`;
       const filled = Math.round(done * BAR_LETTERS);

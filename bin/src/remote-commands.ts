@@ -105,8 +105,8 @@ const questions: Record<string, RemoteCommand> = {
     help: "a block of the chain",
     count: [1, 1],
     async run(node, [word = ""]) {
-      const asked = isHash(word) ? { hash: word } : { height: BigInt(numberOf(word, "HEIGHT")) };
-      const { block_header: header, tx_hashes: ids } = settled(await node.getBlock(asked as never));
+      const params = isHash(word) ? { hash: word } : { height: BigInt(numberOf(word, "HEIGHT")) };
+      const { block_header: header, tx_hashes: ids } = settled(await node.getBlock(params as never));
       return [
         `height ${header.height}, ${new Date(1000 * Number(header.timestamp)).toISOString()}`,
         `id ${header.hash}`,
@@ -123,10 +123,10 @@ const questions: Record<string, RemoteCommand> = {
     async run(node, [word = ""]) {
       if (!isHash(word)) throw new BadUsage("ID must be 64 hexadecimal digits");
       const { txs } = settled(await node.getTransactions({ txs_hashes: [word], decode_as_json: false }));
-      const [found] = txs;
-      if (found === undefined) return "neither in the chain nor in the pool";
-      if (found.in_pool) return "in the pool";
-      return `in block ${found.block_height}, ${found.confirmations} confirmations`;
+      const [entry] = txs;
+      if (entry === undefined) return "neither in the chain nor in the pool";
+      if (entry.in_pool) return "in the pool";
+      return `in block ${entry.block_height}, ${entry.confirmations} confirmations`;
     },
   },
   bans: {

@@ -120,11 +120,11 @@ export function listenersOf(
   port: number,
   names: AddressFlags = mainAddress,
 ): Listener[] {
-  const given = (name: string) => flags[name] as string | undefined;
+  const textOf = (name: string) => flags[name] as string | undefined;
   const isConfirmed = flags["confirm-external-bind"];
-  const ipv4 = bindAddress(names.ipv4, given(names.ipv4), isConfirmed);
+  const ipv4 = bindAddress(names.ipv4, textOf(names.ipv4), isConfirmed);
   if (!flags["rpc-use-ipv6"]) return [{ host: ipv4, port }];
-  const bare = given(names.ipv6)?.replace(/^\[(.*)\]$/, "$1") ?? "::1";
+  const bare = textOf(names.ipv6)?.replace(/^\[(.*)\]$/, "$1") ?? "::1";
   const ipv6 = bindAddress(names.ipv6, bare, isConfirmed);
   const both = [ipv4, ipv6].map((host) => ({ host, port }));
   return flags["rpc-ignore-ipv4"] ? both.slice(1) : both;

@@ -63,8 +63,8 @@ function openedLog(flags: Values<typeof serviceFlags>): Log {
 export function logWithoutEffect(log: Log, table: FlagTable, flags: Values<FlagTable>): void {
   for (const variable of unknownVariables(table, process.env))
     log.in("global").warn(`no flag for the variable ${variable}`);
-  const given = describeWithoutEffect(table, flags);
-  if (given !== undefined) log.in("global").info(given);
+  const notice = describeWithoutEffect(table, flags);
+  if (notice !== undefined) log.in("global").info(notice);
 }
 
 /** Parses `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */

@@ -63,9 +63,9 @@ export async function runCopies(command: CopyCommand, args: readonly string[]): 
 
 async function copy(
   command: CopyCommand,
-  asked: { readonly copies: string; readonly folder: string; readonly flags: Values<typeof flagsOfCopies> },
+  order: { readonly copies: string; readonly folder: string; readonly flags: Values<typeof flagsOfCopies> },
 ): Promise<void> {
-  const { copies, folder, flags } = asked;
+  const { copies, folder, flags } = order;
   const from = command === "backup" ? folder : copies;
   if (!existsSync(from)) throw new BadUsage(`there is no folder ${from}`);
   const { store, wallet: only, replace: replaces } = flags;

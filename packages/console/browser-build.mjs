@@ -54,13 +54,13 @@ const replaced = [
 export const forBrowser = {
   name: "for-browsers",
   transform(code, id) {
-    const found = replaced.find(({ module }) => module.test(id));
-    if (found === undefined) return undefined;
-    const text = found.parts.reduce((before, [part, other]) => {
+    const replacement = replaced.find(({ module }) => module.test(id));
+    if (replacement === undefined) return undefined;
+    const text = replacement.parts.reduce((before, [part, other]) => {
       if (!before.includes(part)) throw new Error(`${id} no longer says: ${part}`);
       return before.replace(part, other);
     }, code);
-    return `${text}\n${found.end}`;
+    return `${text}\n${replacement.end}`;
   },
 };
 

@@ -77,8 +77,8 @@ export class CallTypes {
 
   /** By the field that holds it; by the call too where another record has that name. */
   #named(text, { of, key, name }) {
-    const known = this.#names.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#names.get(text);
+    if (existing !== undefined) return existing;
     const plain = plainNames[name] ?? toTypeName(name);
     const candidates = [plain, `${toTypeName(key)}${plain}`, `${toTypeName(key)}${plain}${toTypeName(of)}`];
     const chosen = candidates.find((candidate) => !this.#texts.has(candidate));

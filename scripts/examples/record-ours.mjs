@@ -79,8 +79,8 @@ export async function recordOurs() {
     const recorded = [];
     const answered = {};
     const { alice, shop } = net.wallets;
-    for (const [method, given] of callsOf({ alice: alice.address, seed: shop.mnemonic })) {
-      const params = typeof given === "function" ? given(answered) : given;
+    for (const [method, input] of callsOf({ alice: alice.address, seed: shop.mnemonic })) {
+      const params = typeof input === "function" ? input(answered) : input;
       const result = await ask(service.url, token, { method, params });
       recorded.push({ service: "wallet", call: method, params, result });
       for (const name of ["webhook_id", "token_id", "integrated_address"])

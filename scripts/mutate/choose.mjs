@@ -33,13 +33,13 @@ function lines({ packages, paths }) {
     .filter((file) => /^packages\/[^/]+\/src\//.test(file))
     .filter((file) => packages.length === 0 || packages.includes(packageOf(file)))
     .filter((file) => paths.length === 0 || paths.some((part) => file.includes(part)));
-  const found = [];
+  const changes = [];
   for (const file of files) {
     const weight = weightOf(file);
     if (weight === 0) continue;
-    for (const sites of groupByLine(sitesOfFile(file)).values()) found.push({ weight, sites });
+    for (const sites of groupByLine(sitesOfFile(file)).values()) changes.push({ weight, sites });
   }
-  return found;
+  return changes;
 }
 
 function groupByLine(sites) {

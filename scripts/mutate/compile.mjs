@@ -58,11 +58,11 @@ export function offsetsOf(tree, file) {
   }
   pairs.sort(([a], [b]) => a - b);
   return (offset) => {
-    let found = 0;
+    let count = 0;
     for (const [from, to] of pairs) {
       if (from > offset) break;
-      found = to;
+      count = to;
     }
-    return found;
+    return count;
   };
 }

@@ -62,8 +62,8 @@ function readCached(test, tree) {
 
 /** Runs a test file once as it is: whether it passes, how long it takes, and what it runs. */
 export async function coverageOf(test, tree) {
-  const known = readCached(test, tree);
-  if (known !== undefined) return known;
+  const cached = readCached(test, tree);
+  if (cached !== undefined) return cached;
   const folder = join(tree.temporary, "..", "coverage");
   const begin = performance.now();
   const verdict = await runTest(tree, test, {

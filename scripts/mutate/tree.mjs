@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { root } from "../sources.mjs";
 
 const left = new Set(["node_modules", ".git", "coverage"]);
-const made = new Set();
+const folders = new Set();
 
 const removeAll = () => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 };
 process.on("exit", removeAll);
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
@@ -35,7 +35,7 @@ function linkModules(folder) {
 /** A copy of the built tree; gone when the process ends. */
 export function copyTree() {
   const scratch = mkdtempSync(join(tmpdir(), "anulo-mutate-"));
-  made.add(scratch);
+  folders.add(scratch);
   const folder = join(scratch, "tree");
   mkdirSync(folder);
   for (const name of readdirSync(root)) {

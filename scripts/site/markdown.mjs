@@ -45,9 +45,9 @@ function targetOf(href, file, paths) {
   const page = paths.get(target) ?? paths.get(`${target}/README.md`);
   const suffix = hash === undefined ? "" : `#${hash}`;
   if (page !== undefined) return wayTo(paths.get(file).address, page.address) + suffix;
-  const found = statSync(join(root, target), { throwIfNoEntry: false });
-  if (found === undefined) throw new Error(`${file} links to ${href}, which does not exist`);
-  return `${repository}/${found.isDirectory() ? "tree" : "blob"}/main/${target}${suffix}`;
+  const stats = statSync(join(root, target), { throwIfNoEntry: false });
+  if (stats === undefined) throw new Error(`${file} links to ${href}, which does not exist`);
+  return `${repository}/${stats.isDirectory() ? "tree" : "blob"}/main/${target}${suffix}`;
 }
 
 /** Returns the function that makes a page of a file. */
@@ -85,15 +85,15 @@ export function createRenderer(paths) {
     let html = "";
     let tables = 0;
     for (const token of tokens) {
-      const made = marked.parser([token]);
+      const tokenHtml = marked.parser([token]);
       const section = sections.at(-1);
-      if (token.type === "heading") html += made;
+      if (token.type === "heading") html += tokenHtml;
       else {
         if (section !== undefined) section.text += ` ${token.raw}`;
-        if (token.type !== "table") html += made;
+        if (token.type !== "table") html += tokenHtml;
         else {
           tables++;
-          html += wide(`Table ${tables}: ${section?.heading ?? file}`, made);
+          html += wide(`Table ${tables}: ${section?.heading ?? file}`, tokenHtml);
         }
       }
     }

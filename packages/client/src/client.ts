@@ -44,10 +44,10 @@ export function createFunctions<Calls extends CallTypes<Calls>>(service: Service
 }
 
 function once<T>(make: () => T): () => T {
-  let made: T | undefined;
+  let value: T | undefined;
   return () => {
-    made ??= make();
-    return made;
+    value ??= make();
+    return value;
   };
 }
 
@@ -111,8 +111,8 @@ async function knowsKeys(service: Service, key: string, options: CallOptions): P
 async function callOnce(service: Service, calling: Calling & { context: ErrorContext }): Promise<unknown> {
   const { row, shapeOf, params, options, context } = calling;
   const [name, flags, , fixed] = row;
-  const given = params ?? (flags.includes("l") ? [] : {});
-  const sent = formatJson(fixed === undefined ? given : { ...given, ...fixed });
+  const withDefault = params ?? (flags.includes("l") ? [] : {});
+  const sent = formatJson(fixed === undefined ? withDefault : { ...withDefault, ...fixed });
   const isPath = name.startsWith("/");
   const text = await service.transport.text({
     ...options,

@@ -41,9 +41,10 @@ export function createDigest({ user, password }: Login): Digest {
       );
     },
     accept(header) {
-      const found = parseChallenges(header)[0];
-      if (found === undefined || (challenge !== undefined && !found.isStale)) return false;
-      challenge = found;
+      const challengeFields = parseChallenges(header)[0];
+      if (challengeFields === undefined || (challenge !== undefined && !challengeFields.isStale))
+        return false;
+      challenge = challengeFields;
       count = 0;
       return true;
     },

@@ -136,8 +136,8 @@ export function createEventCalls(source: Source): EventCalls {
 }
 
 function pathOf(path: string, { types, ...others }: EventFilter & { readonly limit?: number }): string {
-  const given = { ...others, types: types?.join(",") };
-  const query = Object.entries(given)
+  const parameters = { ...others, types: types?.join(",") };
+  const query = Object.entries(parameters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return query.length === 0 ? path : `${path}?${query.join("&")}`;
@@ -211,11 +211,11 @@ async function* openStream(
       signal: control.signal,
     });
     onOpen();
-    const heard = () => {
+    const restartTimer = () => {
       clearTimeout(timer);
       timer = setTimeout(() => control.abort(), SILENT_MS);
     };
-    for await (const data of readStream(response, heard))
+    for await (const data of readStream(response, restartTimer))
       yield readEvent(parseAnswer(data, { call: path }), path);
   } catch (error) {
     if (error instanceof StreamTooLong) throw new BadAnswer(error.message, { call: path });
@@ -229,13 +229,13 @@ async function* openStream(
   }
 }
 
-async function* readStream(response: Response, heard: () => void): AsyncGenerator<string, void> {
+async function* readStream(response: Response, onBytes: () => void): AsyncGenerator<string, void> {
   const events = new EventReader();
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
-  heard();
+  onBytes();
   for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-    heard();
+    onBytes();
     for (const { data } of events.push(decoder.decode(part.value, { stream: true }))) yield data;
   }
 }

@@ -96,9 +96,9 @@ const MAX_DIGITS = 40;
 
 function readWord(cursor: Cursor): Json {
   WORD.lastIndex = cursor.at;
-  const found = WORD.exec(cursor.text);
-  if (found === null) throw unexpected(cursor);
-  const [word, fraction, exponent] = found;
+  const match = WORD.exec(cursor.text);
+  if (match === null) throw unexpected(cursor);
+  const [word, fraction, exponent] = match;
   cursor.at = WORD.lastIndex;
   if (/^[tfn]/.test(word)) return JSON.parse(word) as Json;
   const isInteger = fraction === undefined && exponent === undefined;

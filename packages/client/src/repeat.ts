@@ -47,12 +47,12 @@ export async function repeat<T>(
   attempt: () => Promise<T>,
   { retries, maySend, signal }: Repeating,
 ): Promise<T> {
-  for (let made = 0; ; made++) {
+  for (let attempts = 0; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
-      if (made >= retries || !isUnanswered(error)) throw error;
-      await pause(delayBefore(made, error), signal);
+      if (attempts >= retries || !isUnanswered(error)) throw error;
+      await pause(delayBefore(attempts, error), signal);
       if (!(await maySend(error))) throw error;
     }
   }

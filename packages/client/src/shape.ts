@@ -49,12 +49,16 @@ const FIELD = /(\w+)(\?|~("[^"]*"|[\w.]+)?)?:/y;
 
 function readField(cursor: Cursor): Field {
   FIELD.lastIndex = cursor.at;
-  const [, name, mark, given] = FIELD.exec(cursor.text)!;
+  const [, name, mark, defaultText] = FIELD.exec(cursor.text)!;
   cursor.at = FIELD.lastIndex;
   const shape = readShape(cursor);
   if (mark === undefined) return { name: name!, shape, absent: "refused" };
   if (mark === "?") return { name: name!, shape, absent: { value: undefined } };
-  return { name: name!, shape, absent: { value: given === undefined ? zeroOf(shape) : JSON.parse(given) } };
+  return {
+    name: name!,
+    shape,
+    absent: { value: defaultText === undefined ? zeroOf(shape) : JSON.parse(defaultText) },
+  };
 }
 
 function zeroOf(shape: Shape): unknown {

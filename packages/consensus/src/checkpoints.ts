@@ -41,11 +41,11 @@ export function enforcedCheckpoints(network: NetworkName): readonly Checkpoint[]
 
 /** Adds the checkpoints above the known ones; those at or below the newest known are ignored. */
 export function withCheckpoints(
-  known: readonly Checkpoint[],
+  checkpoints: readonly Checkpoint[],
   more: readonly Checkpoint[],
 ): readonly Checkpoint[] {
-  const newest = known.at(-1)?.height ?? 0;
-  return [...known, ...more.filter(({ height }) => height > newest)];
+  const newest = checkpoints.at(-1)?.height ?? 0;
+  return [...checkpoints, ...more.filter(({ height }) => height > newest)];
 }
 
 /** True if a checkpoint is at this height or above it. Source: checkpoints.cpp `is_in_checkpoint_zone`. */

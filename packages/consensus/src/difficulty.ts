@@ -21,9 +21,9 @@ export function nextDifficulty(window: DifficultyWindow, target: number): bigint
   const cumulative = window.cumulativeDifficulties.slice(0, DIFFICULTY_WINDOW);
   const length = timestamps.length;
   if (length <= 1) return 1n;
-  const kept = Math.min(length, DIFFICULTY_WINDOW - 2 * DIFFICULTY_CUT);
-  const first = Math.ceil((length - kept) / 2);
-  const lastKept = first + kept - 1;
+  const count = Math.min(length, DIFFICULTY_WINDOW - 2 * DIFFICULTY_CUT);
+  const first = Math.ceil((length - count) / 2);
+  const lastKept = first + count - 1;
   const seconds = BigInt(Math.max(1, timestamps[lastKept]! - timestamps[first]!));
   const work = cumulative[lastKept]! - cumulative[first]!;
   const difficulty = (work * BigInt(target) + seconds - 1n) / seconds;

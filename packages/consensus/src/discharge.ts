@@ -64,7 +64,7 @@ export function dischargeEach(
     firstBadOfAll(batchesOf(proofsOfKind(before, "rangeProof"), maxBatchTerms), verifyBulletproofsPlus),
   ];
   return lists.map((obligations, list) => {
-    const bad = batched.map((found) => found.get(list)).filter((index) => index !== undefined);
+    const bad = batched.map((failures) => failures.get(list)).filter((index) => index !== undefined);
     if (bad.length === 0) return singles[list];
     const index = Math.min(...bad);
     return failure(index, obligations[index]!, { code: "RANGE_PROOF" });
@@ -134,9 +134,9 @@ function firstBadOfAll<T>(
   batches: Iterable<readonly IndexedProof<T>[]>,
   verify: (batch: readonly T[]) => boolean,
 ): ReadonlyMap<number, number> {
-  const found = new Map<number, number>();
-  for (const batch of batches) findBad(batch, verify, found);
-  return found;
+  const failures = new Map<number, number>();
+  for (const batch of batches) findBad(batch, verify, failures);
+  return failures;
 }
 
 /**
@@ -146,14 +146,14 @@ function firstBadOfAll<T>(
 function findBad<T>(
   batch: readonly IndexedProof<T>[],
   verify: (batch: readonly T[]) => boolean,
-  found: Map<number, number>,
+  failures: Map<number, number>,
 ): void {
-  const open = batch.filter(({ list }) => !found.has(list));
+  const open = batch.filter(({ list }) => !failures.has(list));
   if (open.length === 0 || verify(open.map(({ proof }) => proof))) return;
-  if (open.length === 1) return void found.set(open[0]!.list, open[0]!.index);
+  if (open.length === 1) return void failures.set(open[0]!.list, open[0]!.index);
   const middle = open.length >> 1;
-  findBad(open.slice(0, middle), verify, found);
-  findBad(open.slice(middle), verify, found);
+  findBad(open.slice(0, middle), verify, failures);
+  findBad(open.slice(middle), verify, failures);
 }
 
 function indexOfFirst<T>(items: readonly T[], isBad: (item: T) => boolean): number | undefined {

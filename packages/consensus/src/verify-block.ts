@@ -85,10 +85,10 @@ function isKnownBlock(
   { height, knownBlockId }: ChainContext["chain"],
   precomputedId?: Uint8Array,
 ): boolean {
-  const known = knownBlockId?.(height);
-  if (known === undefined) return false;
+  const expectedId = knownBlockId?.(height);
+  if (expectedId === undefined) return false;
   const id = precomputedId ?? blockId(block);
-  if (!equalBytes(id, known)) throw new RuleViolation({ code: "CHECKPOINT", height, id: toHex(id) });
+  if (!equalBytes(id, expectedId)) throw new RuleViolation({ code: "CHECKPOINT", height, id: toHex(id) });
   return true;
 }
 

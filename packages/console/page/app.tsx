@@ -66,11 +66,11 @@ function Content({ views, route }: { readonly views: readonly View[]; readonly r
 /** The whole page: who answers, the views there are, and the one that is open. */
 export function App() {
   const route = useRoute();
-  const [said, say] = useState("");
+  const [notice, setNotice] = useState("");
   const { answer: kind, failure } = useAnswer(findKind, { of: [] });
   const views = kind === undefined ? [] : kind === "node" ? nodeViews : walletViews;
   useEffect(() => {
-    const hear = (event: Event) => say((event as CustomEvent<string>).detail);
+    const hear = (event: Event) => setNotice((event as CustomEvent<string>).detail);
     addEventListener("said", hear);
     return () => removeEventListener("said", hear);
   }, []);
@@ -93,7 +93,7 @@ export function App() {
         {kind === undefined ? <Missing failure={failure} /> : <Content views={views} route={route} />}
       </main>
       <div class="unseen" role="status" aria-live="polite">
-        {said}
+        {notice}
       </div>
     </div>
   );

@@ -21,9 +21,9 @@ export function formatCoins(value: number | bigint): string {
 
 /** Atomic units of a text in coins, as "1.5"; undefined for one that is no amount of 64 bits. */
 export function parseCoins(text: string): bigint | undefined {
-  const found = /^(\d{1,8})(?:\.(\d{1,12}))?$/.exec(text);
-  if (found === null) return undefined;
-  const [, whole = "", decimals = ""] = found;
+  const match = /^(\d{1,8})(?:\.(\d{1,12}))?$/.exec(text);
+  if (match === null) return undefined;
+  const [, whole = "", decimals = ""] = match;
   const amount = BigInt(whole) * COIN + BigInt(decimals.padEnd(12, "0"));
   return amount < 2n ** 64n ? amount : undefined;
 }
@@ -86,6 +86,6 @@ export function formatTime(seconds: number): string {
 }
 
 /** Both ends of a hash or an address. */
-export function shorten(text: string, kept = 8): string {
-  return text.length <= 2 * kept + 1 ? text : `${text.slice(0, kept)}…${text.slice(-kept)}`;
+export function shorten(text: string, edge = 8): string {
+  return text.length <= 2 * edge + 1 ? text : `${text.slice(0, edge)}…${text.slice(-edge)}`;
 }

@@ -35,11 +35,11 @@ export function createReadiness(
   const pending = new Map<string, Promise<string | undefined>>();
   /** A check that does not end is not begun again: probes would pile them up. */
   const begin = (name: string, check: ReadinessCheck): Promise<string | undefined> => {
-    const known = pending.get(name);
-    if (known !== undefined) return known;
-    const begun = (async () => check())().finally(() => pending.delete(name));
-    pending.set(name, begun);
-    return begun;
+    const inProgress = pending.get(name);
+    if (inProgress !== undefined) return inProgress;
+    const result = (async () => check())().finally(() => pending.delete(name));
+    pending.set(name, result);
+    return result;
   };
   let last: { readonly at: number; readonly report: ReadinessReport } | undefined;
   let running: Promise<ReadinessReport> | undefined;

@@ -261,11 +261,11 @@ function stopAll(parts: StartedParts): Promise<void> {
 
 /** Starts everything, or nothing: if a part fails, the parts already started are stopped. */
 async function run(options: NodeOptions, reports: StartCallbacks): Promise<Running> {
-  const begun: StartedParts = {};
+  const startedParts: StartedParts = {};
   try {
-    return await startAll(options, reports, begun);
+    return await startAll(options, reports, startedParts);
   } catch (error) {
-    await stopAll(begun).catch((failure) =>
+    await stopAll(startedParts).catch((failure) =>
       options.log?.in("global").error("what had begun could not be stopped", { error: failure }),
     );
     throw error;
@@ -312,23 +312,23 @@ function openChainOf(options: NodeOptions, { news, ...under }: ChainDependencies
 async function startAll(
   options: NodeOptions,
   { requestStop, onFault, stopped }: StartCallbacks,
-  begun: StartedParts,
+  startedParts: StartedParts,
 ): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
   const pow = openPow(options, verifyThreads);
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
-  Object.assign(begun, { pow, verifiers });
+  Object.assign(startedParts, { pow, verifiers });
   const network = networkOf(options);
   const news = newsOf(options);
   const { discharge } = verifiers;
   const chain = await openChainOf(options, { discharge, now, onFault, news, signal: stopped });
-  begun.chain = chain;
+  startedParts.chain = chain;
   stopped.throwIfAborted();
   const backlog = new Backlog(now, chain.parts.proofs.unproven);
-  begun.news = news;
+  startedParts.news = news;
   const publisher = await news?.start(chain, backlog);
   const miner = openMiner(options, chain, pow);
-  begun.miner = miner;
+  startedParts.miner = miner;
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) logChain(chain, options.log.in("blockchain"));
   const peering = createPeering({
@@ -339,16 +339,16 @@ async function startAll(
     log: options.log ?? silent,
     peers: options.peers ?? {},
   });
-  begun.peering = peering;
+  startedParts.peering = peering;
   await peering.start();
   stopped.throwIfAborted();
   const pruner = startPruner(options, chain);
-  begun.pruner = pruner;
+  startedParts.pruner = pruner;
   const bootstrap = bootstrapOf(options, { chain, peering });
-  begun.bootstrap = bootstrap;
+  startedParts.bootstrap = bootstrap;
   const behind = { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop };
   const server = await serve(options, behind);
-  begun.server = server;
+  startedParts.server = server;
   stopped.throwIfAborted();
   // What the check finds is reported as a fault. The most important part was checked at opening, so callers need not
   // wait for the rest.

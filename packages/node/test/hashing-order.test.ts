@@ -8,7 +8,7 @@ import { createScheduler, type ThreadOwner } from "../src/pow/scheduler.ts";
 const seed = (byte: number) => new Uint8Array(32).fill(byte);
 const fakeCache = { items: undefined } as unknown as RandomXCache;
 const blob = new Uint8Array(76);
-const found = { nonce: 7, hash: new Uint8Array(32) };
+const nonce = { nonce: 7, hash: new Uint8Array(32) };
 
 /** A thread whose tasks are answered by the test. */
 interface FakeThread {
@@ -208,7 +208,7 @@ test("blocks to verify go before a search, which rests when it is sent to", () =
   stage.ask({ type: "search", id: 1, search });
   const [thread] = stage.started;
   stage.ask({ type: "hash", id: 2, work: old });
-  stage.finish(thread!, { type: "tried", hashes: 1, found: undefined });
+  stage.finish(thread!, { type: "tried", hashes: 1, nonce: undefined });
   assert.equal(taskOf(thread!), "hash");
   stage.hashed(thread!);
   assert.equal(taskOf(thread!), undefined);
@@ -216,8 +216,8 @@ test("blocks to verify go before a search, which rests when it is sent to", () =
   stage.ask({ type: "hash", id: 3, work: old });
   stage.hashed(thread!);
   assert.equal(taskOf(thread!), "try");
-  stage.finish(thread!, { type: "tried", hashes: 1, found });
-  assert.deepEqual(stage.answers.at(-1), { type: "searched", id: 1, found });
+  stage.finish(thread!, { type: "tried", hashes: 1, nonce });
+  assert.deepEqual(stage.answers.at(-1), { type: "searched", id: 1, nonce });
 });
 
 test("a long search has a dataset made, hashes with the cache until then, and lets go of it for another seed", async () => {
@@ -231,11 +231,11 @@ test("a long search has a dataset made, hashes with the cache until then, and le
   stage.datasets[0]!.resolve(dataset);
   await Promise.resolve();
   await Promise.resolve();
-  stage.finish(thread!, { type: "tried", hashes: 1, found: undefined });
+  stage.finish(thread!, { type: "tried", hashes: 1, nonce: undefined });
   assert.ok(thread!.task?.type === "try" && thread!.task.source?.endsWith("dataset"));
   stage.ask({ type: "abandon", id: 1 });
   stage.ask({ type: "search", id: 2, search: { ...search, seedId: seed(2) } });
-  stage.finish(thread!, { type: "tried", hashes: 1, found: undefined });
+  stage.finish(thread!, { type: "tried", hashes: 1, nonce: undefined });
   stage.made(thread!);
   assert.equal(stage.datasets.length, 2);
   assert.deepEqual(stage.freed, [dataset]);

@@ -114,7 +114,7 @@ test("the first nonce that will do is found, with one thread or three", async ()
     let hashes = 0;
     const found = await pow.search({ ...search, threads }, (more) => {
       hashes += more;
-    }).found;
+    }).result;
     assert.ok(found !== undefined && hashes > 0);
     const hashed = cnSlowHash(withNonce(blob, 39, found.nonce));
     assert.deepEqual(found.hash, hashed);
@@ -138,7 +138,7 @@ test("a search that is stopped finds nothing, and the next one is not disturbed"
   const search = pow.search(endless);
   await pow.hash(work);
   search.stop();
-  assert.equal(await search.found, undefined);
+  assert.equal(await search.result, undefined);
   assert.deepEqual(await pow.hash(work), cnSlowHash(blob));
   await pow.stop();
 });
@@ -151,7 +151,7 @@ test("when the process dies, what was open is asked again; what kills twice is g
   process.kill(first!, "SIGKILL");
   assert.deepEqual(await pending, cnSlowHash(blob));
   const doomed = pow.search({ ...work, difficulty: 2n ** 100n, nonceOffset: 39, firstNonce: 0 });
-  const givenUp = assert.rejects(doomed.found, /process ended/);
+  const givenUp = assert.rejects(doomed.result, /process ended/);
   for (let i = 0; i < 2; i++) {
     await pow.hash(work);
     const [pid] = children();
@@ -167,7 +167,7 @@ test("the process ends when nobody has asked for a while, and starts again", asy
   await pow.hash(work);
   while (children().length > 0) await setTimeout(5);
   const search = pow.search({ ...work, difficulty: 1n, nonceOffset: 39, firstNonce: 0 });
-  assert.equal((await search.found)?.nonce, 0);
+  assert.equal((await search.result)?.nonce, 0);
   search.stop();
   assert.deepEqual(await pow.hash(work), cnSlowHash(blob));
   await pow.stop();
@@ -212,8 +212,8 @@ test("the hash of work that a caller claims is not remembered as a block's", asy
   const pow = createPow({ threads: 1 });
   const id = keccak256(Uint8Array.of(blob.length), blob);
   await pow.hashClaimed({ ...work, height: 202_612 });
-  assert.equal(pow.known(id), undefined);
+  assert.equal(pow.hashOf(id), undefined);
   const hash = await pow.hash({ ...work, height: 202_612 });
-  assert.deepEqual(pow.known(id), hash);
+  assert.deepEqual(pow.hashOf(id), hash);
   await pow.stop();
 });

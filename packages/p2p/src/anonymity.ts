@@ -67,9 +67,9 @@ export function anonymityZones(txProxies: readonly string[], inbounds: readonly 
     throw new BadAddress("an anonymous inbound address needs a proxy to send own transactions through");
   }
   for (const inbound of inbounds.map(parseAnonymousInbound)) {
-    const known = zones.get(inbound.zone);
-    if (known?.inbound !== undefined) throw new BadAddress(`two inbound addresses for ${inbound.zone}`);
-    zones.set(inbound.zone, { ...known, ...inbound });
+    const existing = zones.get(inbound.zone);
+    if (existing?.inbound !== undefined) throw new BadAddress(`two inbound addresses for ${inbound.zone}`);
+    zones.set(inbound.zone, { ...existing, ...inbound });
   }
   return [...zones.values()];
 }

@@ -7,7 +7,7 @@ import { chooseIndex, type RandomSource } from "./random.ts";
 /** The facts by which the next node to connect to is chosen. */
 export interface PeerChoice {
   /** Nodes, last seen first. */
-  readonly known: readonly KnownPeer[];
+  readonly peers: readonly KnownPeer[];
   /** Nodes to which we are connected or connecting. */
   readonly connected: readonly PeerAddress[];
   isUsable(peer: KnownPeer): boolean;
@@ -22,13 +22,13 @@ const WHITE_CANDIDATES = 20;
 /** Returns one node of each neighbourhood that is not taken, chosen evenly; keeps their order. */
 function onePerNeighbourhood(
   peers: readonly KnownPeer[],
-  taken: ReadonlySet<string>,
+  connectedHosts: ReadonlySet<string>,
   random: RandomSource,
 ): KnownPeer[] {
   const chosen = new Map<string, { peer: KnownPeer; seen: number }>();
   for (const peer of peers) {
     const neighbourhood = neighbourhoodOf(peer.address);
-    if (taken.has(neighbourhood)) continue;
+    if (connectedHosts.has(neighbourhood)) continue;
     const before = chosen.get(neighbourhood);
     const seen = (before?.seen ?? 0) + 1;
     const isKept = before !== undefined && chooseIndex(seen, random) !== 0;
@@ -39,11 +39,11 @@ function onePerNeighbourhood(
 }
 
 /** One node per host: those of the wanted stripe first; nodes that keep another stripe are left out. */
-function candidates({ known, isUsable, stripe }: PeerChoice): KnownPeer[] {
+function candidates({ peers, isUsable, stripe }: PeerChoice): KnownPeer[] {
   const hosts = new Set<string>();
   const first: KnownPeer[] = [];
   const others: KnownPeer[] = [];
-  for (const peer of known) {
+  for (const peer of peers) {
     const { address, pruningSeed } = peer;
     if (hosts.has(address.host)) continue;
     hosts.add(address.host);

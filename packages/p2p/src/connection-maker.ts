@@ -119,9 +119,9 @@ export class ConnectionMaker {
     return (this.#outgoing >= expectedWhite ? (gray() ?? white()) : (white() ?? gray()))?.address;
   }
 
-  #choice(known: readonly KnownPeer[], stripe: number): PeerChoice {
+  #choice(peers: readonly KnownPeer[], stripe: number): PeerChoice {
     const connected = [...this.#zone.peers.map(({ address }) => address), ...this.#zone.dialing.values()];
-    return { known, stripe, connected, random: this.#zone.random, isUsable: (peer) => this.#isUsable(peer) };
+    return { peers, stripe, connected, random: this.#zone.random, isUsable: (peer) => this.#isUsable(peer) };
   }
 
   #isUsable({ address, peerId }: KnownPeer): boolean {

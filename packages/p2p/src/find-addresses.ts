@@ -11,8 +11,8 @@ export async function findAddresses(
   if (!isName) return [parsePeerAddress(text, defaultPort)];
   if (!canLookUp) throw new BadAddress(`${host} would have to be looked up outside the proxy`);
   try {
-    const found = await lookup(host, { all: true });
-    return found.flatMap(({ address }) => ipAddress(address, port) ?? []);
+    const addresses = await lookup(host, { all: true });
+    return addresses.flatMap(({ address }) => ipAddress(address, port) ?? []);
   } catch {
     throw new BadAddress(`${host} is not known`);
   }

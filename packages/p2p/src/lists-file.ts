@@ -35,11 +35,11 @@ const limits: PortableLimits = {
   memoryBytes: 64 * 1024 * 1024,
 };
 
-function kept(peer: KnownPeer): PeerEntry {
+function peerEntry(peer: KnownPeer): PeerEntry {
   return { ...entryOf(peer), last_seen: BigInt(peer.lastSeen) };
 }
 
-function known({ adr, id, last_seen, pruning_seed, rpc_port }: PeerEntry): KnownPeer[] {
+function knownPeers({ adr, id, last_seen, pruning_seed, rpc_port }: PeerEntry): KnownPeer[] {
   if (adr === undefined) return [];
   return [
     { address: adr, peerId: id, lastSeen: Number(last_seen), pruningSeed: pruning_seed, rpcPort: rpc_port },
@@ -54,8 +54,8 @@ function anchorEntry(address: PeerAddress): PeerEntry {
 export function writeLists(lists: ReadonlyMap<Zone, StoredLists>): Uint8Array {
   const zones: FieldValue<typeof zoneRecord>[] = [...lists].map(([zone, { white, gray, anchors }]) => ({
     zone,
-    white: white.map(kept),
-    gray: gray.map(kept),
+    white: white.map(peerEntry),
+    gray: gray.map(peerEntry),
     anchors: anchors.slice(0, MAX_ANCHORS).map(anchorEntry),
   }));
   return writeRecord(listsRecord, { version: VERSION, zones });
@@ -69,8 +69,8 @@ export function readLists(bytes: Uint8Array): Map<Zone, StoredLists> {
     zones.map(({ zone, white, gray, anchors }) => [
       zone as Zone,
       {
-        white: white.flatMap(known),
-        gray: gray.flatMap(known),
+        white: white.flatMap(knownPeers),
+        gray: gray.flatMap(knownPeers),
         anchors: anchors.flatMap(({ adr }) => adr ?? []),
       },
     ]),

@@ -26,11 +26,11 @@ export const listLimits = { white: 1000, gray: 5000 } as const;
 type PeersByAddress = Map<string, KnownPeer>;
 
 /** The entry, with values of the earlier entry where the new one has none. */
-function merged(entry: KnownPeer, known: KnownPeer | undefined): KnownPeer {
+function merged(entry: KnownPeer, previous: KnownPeer | undefined): KnownPeer {
   return {
     ...entry,
-    pruningSeed: entry.pruningSeed || (known?.pruningSeed ?? 0),
-    rpcPort: entry.rpcPort || (known?.rpcPort ?? 0),
+    pruningSeed: entry.pruningSeed || (previous?.pruningSeed ?? 0),
+    rpcPort: entry.rpcPort || (previous?.rpcPort ?? 0),
   };
 }
 
@@ -99,18 +99,18 @@ export class PeerLists {
   #putGray(peer: KnownPeer): void {
     const key = formatPeerAddress(peer.address);
     if (!this.isAllowed(peer.address) || this.#white.has(key)) return;
-    const known = this.#gray.get(key);
-    this.#gray.set(key, { ...merged(peer, known), lastSeen: known?.lastSeen ?? peer.lastSeen });
+    const listed = this.#gray.get(key);
+    this.#gray.set(key, { ...merged(peer, listed), lastSeen: listed?.lastSeen ?? peer.lastSeen });
   }
 
   /** Moves a node into the white list and out of the gray list; the list has one node per host. */
   addWhite(peer: KnownPeer): void {
     const key = formatPeerAddress(peer.address);
     if (!this.isAllowed(peer.address)) return;
-    const known = this.#white.get(key);
-    if (known === undefined) this.#dropHost(peer.address.host);
-    if (known === undefined && this.#white.size >= listLimits.white) this.#dropOldestWhite();
-    this.#white.set(key, merged(peer, known));
+    const listed = this.#white.get(key);
+    if (listed === undefined) this.#dropHost(peer.address.host);
+    if (listed === undefined && this.#white.size >= listLimits.white) this.#dropOldestWhite();
+    this.#white.set(key, merged(peer, listed));
     this.#gray.delete(key);
   }
 

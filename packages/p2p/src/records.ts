@@ -81,7 +81,7 @@ export const addressField: Field<PeerAddress | undefined> = {
     if (values === undefined) throw new BadBytes("no address");
     const [addr, type] = values;
     const tag = epee.u8.fromPortable(type);
-    const kind = Object.values(addressKinds).find((known) => known.tag === tag);
+    const kind = Object.values(addressKinds).find((candidate) => candidate.tag === tag);
     if (kind === undefined) return undefined;
     return (kind as AddressVariant<unknown>).of(kind.fields.fromPortable(addr));
   },

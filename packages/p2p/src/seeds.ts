@@ -10,13 +10,13 @@ export function createSeeds(parts: {
 }): () => Promise<readonly PeerAddress[]> {
   const { addresses, names, lookUp } = parts;
   const find = async () => {
-    const found = await Promise.all(
+    const lists = await Promise.all(
       names.map(async (name) => {
         const { host, port } = splitHostPort(name, 0);
         return (await lookUp(host)).map((ip) => parsePeerAddress(ip, port));
       }),
     );
-    const all = [...addresses, ...found.flat()];
+    const all = [...addresses, ...lists.flat()];
     return all.filter((address, i) => all.findIndex((other) => isSameAddress(address, other)) === i);
   };
   let seeds: Promise<readonly PeerAddress[]> | undefined;

@@ -241,8 +241,8 @@ export class PeerZone implements SessionHost {
   #ourEntry(): PeerEntry[] {
     const { ourAddress: address } = this.options;
     if (address === undefined) return [];
-    const known = { address, peerId: this.nodeData().peer_id, lastSeen: 0, pruningSeed: 0, rpcPort: 0 };
-    return [{ ...entryOf(known), last_seen: BigInt(this.lines.clock.seconds()) }];
+    const ownEntry = { address, peerId: this.nodeData().peer_id, lastSeen: 0, pruningSeed: 0, rpcPort: 0 };
+    return [{ ...entryOf(ownEntry), last_seen: BigInt(this.lines.clock.seconds()) }];
   }
 
   #isOurs(address: PeerAddress): boolean {

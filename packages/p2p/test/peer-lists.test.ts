@@ -88,7 +88,7 @@ test("private addresses are kept only where they are wanted, this machine's neve
 
 function choice(list: KnownPeer[], connected: string[] = [], stripe = 0): PeerChoice {
   return {
-    known: list,
+    peers: list,
     connected: connected.map((text): PeerAddress => parsePeerAddress(text)),
     isUsable: ({ address }) => !connected.includes(address.host),
     stripe,

@@ -61,10 +61,10 @@ function readAddress(reader: Reader): Address & { networks: NetworkName[] } {
   const rest = reader.readBytes(reader.remaining);
   if (rest.length !== (meaning.kind === "integrated" ? 8 : 0)) throw new BadAddress("wrong length");
   if (!isPoint(spendPublic) || !isPoint(viewPublic)) throw new BadAddress("not public keys");
-  const found = { networks: meaning.networks, spendPublic, viewPublic };
+  const address = { networks: meaning.networks, spendPublic, viewPublic };
   return meaning.kind === "integrated"
-    ? { ...found, kind: "integrated", paymentId: rest }
-    : { ...found, kind: meaning.kind };
+    ? { ...address, kind: "integrated", paymentId: rest }
+    : { ...address, kind: meaning.kind };
 }
 
 /**

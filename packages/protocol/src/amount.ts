@@ -25,13 +25,13 @@ export function formatAmount(atomicUnits: bigint): string {
  * `BadAmount`. Source: cryptonote_format_utils.cpp `parse_amount`.
  */
 export function parseAmount(text: string): bigint {
-  const found = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
-  if (found === null) throw new BadAmount("not an amount of coins");
-  const [, whole = "", decimals = ""] = found;
+  const match = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
+  if (match === null) throw new BadAmount("not an amount of coins");
+  const [, whole = "", decimals = ""] = match;
   if (whole === "" && decimals === "") throw new BadAmount("an amount has digits");
-  const kept = decimals.slice(0, COIN_DECIMALS);
+  const fraction = decimals.slice(0, COIN_DECIMALS);
   if (/[^0]/.test(decimals.slice(COIN_DECIMALS))) throw new BadAmount(`more than ${COIN_DECIMALS} decimals`);
-  const amount = BigInt(whole + kept.padEnd(COIN_DECIMALS, "0"));
+  const amount = BigInt(whole + fraction.padEnd(COIN_DECIMALS, "0"));
   if (amount > MAX_AMOUNT) throw new BadAmount("amount too large");
   return amount;
 }

@@ -145,9 +145,9 @@ export function outlineBlock(blob: Uint8Array): BlockOutline {
 
 function outlineOf(
   { block: { header, transactionHashes }, id, minerTransactionHash }: IdentifiedBlock,
-  found: Pick<BlockOutline, "minerHeight" | "reward">,
+  outline: Pick<BlockOutline, "minerHeight" | "reward">,
 ): BlockOutline {
-  return { header, transactionHashes, id, minerTransactionHash, ...found };
+  return { header, transactionHashes, id, minerTransactionHash, ...outline };
 }
 
 /** Offset of the miner transaction in a block's bytes. Throws `BadBytes`. */

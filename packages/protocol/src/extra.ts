@@ -104,7 +104,7 @@ const NONCE_TAG = 0x02;
 export function findExtraKeys(
   bytes: Uint8Array,
   { start, end }: { readonly start: number; readonly end: number },
-  found: ExtraKeys,
+  keys: ExtraKeys,
 ): void {
   let hasAdditional = false;
   for (let at = start; at < end; ) {
@@ -112,7 +112,7 @@ export function findExtraKeys(
     const next =
       bytes[at] === PUBLIC_KEY_TAG ? at + 33 : bytes[at] === NONCE_TAG ? nonceEnd(bytes, at) : undefined;
     if (next !== undefined && next <= end) {
-      if (bytes[at] === PUBLIC_KEY_TAG) found.publicKeys.push(at + 1);
+      if (bytes[at] === PUBLIC_KEY_TAG) keys.publicKeys.push(at + 1);
       at = next;
       continue;
     }
@@ -123,7 +123,7 @@ export function findExtraKeys(
     if (field.type !== "additionalPublicKeys" || hasAdditional) continue;
     hasAdditional = true;
     const first = at - 32 * field.keys.length;
-    for (let i = 0; i < field.keys.length; i++) found.additionalKeys.push(first + 32 * i);
+    for (let i = 0; i < field.keys.length; i++) keys.additionalKeys.push(first + 32 * i);
   }
 }
 

@@ -19,7 +19,7 @@ type NumbersNode = { readonly numbers: string; readonly count: number };
 
 const object = (...fields: ObjectNode["fields"]): ObjectNode => ({ fields });
 const counted = (items: readonly Node[]): ListNode => ({ items, isCounted: true });
-const known = (items: readonly Node[]): ListNode => ({ items, isCounted: false });
+const listOf = (items: readonly Node[]): ListNode => ({ items, isCounted: false });
 const hex = (bytes: Uint8Array): string => `"${toHex(bytes)}"`;
 const hexes = (values: readonly Uint8Array[]): string[] => values.map(hex);
 /** The text of every byte. */
@@ -165,7 +165,7 @@ function prefixFields({ prefix }: Transaction): ObjectNode["fields"] {
 
 function baseNode(ringct: RingCt): Node {
   if (ringct.type === ringCtTypes.none) return object(["type", "0"]);
-  const pseudoOuts = [["pseudoOuts", known(hexes(ringct.pseudoOuts))]] as const;
+  const pseudoOuts = [["pseudoOuts", listOf(hexes(ringct.pseudoOuts))]] as const;
   const ecdhInfo = ringct.ecdhInfo.map((info) =>
     "mask" in info
       ? object(["mask", hex(info.mask)], ["amount", hex(info.amount)])
@@ -175,8 +175,8 @@ function baseNode(ringct: RingCt): Node {
     ["type", String(ringct.type)],
     ["txnFee", String(ringct.fee)],
     ...(ringct.type === ringCtTypes.simple ? pseudoOuts : []),
-    ["ecdhInfo", known(ecdhInfo)],
-    ["outPk", known(hexes(ringct.outputCommitments))],
+    ["ecdhInfo", listOf(ecdhInfo)],
+    ["outPk", listOf(hexes(ringct.outputCommitments))],
   );
 }
 
@@ -199,7 +199,7 @@ function rangeProofFields(type: ConfidentialRingCt["type"], prunable: RingCtPrun
     );
     return [
       ["nbp", String(proofs.length)],
-      ["bpp", known(proofs)],
+      ["bpp", listOf(proofs)],
     ];
   }
   if (type >= ringCtTypes.bulletproof) {
@@ -212,26 +212,26 @@ function rangeProofFields(type: ConfidentialRingCt["type"], prunable: RingCtPrun
     );
     return [
       ["nbp", String(proofs.length)],
-      ["bp", known(proofs)],
+      ["bp", listOf(proofs)],
     ];
   }
   const proofs = rangeSigs.map(({ s0, s1, ee, Ci }) =>
     object(["asig", `"${toHex(s0)}${toHex(s1)}${toHex(ee)}"`], ["Ci", hex(Ci)]),
   );
-  return [["rangeSigs", known(proofs)]];
+  return [["rangeSigs", listOf(proofs)]];
 }
 
 function signatureField(type: ConfidentialRingCt["type"], { clsags, mgs }: RingCtPrunable) {
   if (type >= ringCtTypes.clsag) {
     const nodes = clsags.map(({ s, c1, D }) =>
-      object(["s", known(hexes(s))], ["c1", hex(c1)], ["D", hex(D)]),
+      object(["s", listOf(hexes(s))], ["c1", hex(c1)], ["D", hex(D)]),
     );
-    return ["CLSAGs", known(nodes)] as const;
+    return ["CLSAGs", listOf(nodes)] as const;
   }
   const nodes = mgs.map(({ ss, cc }) =>
-    object(["ss", known(ss.map((row) => known(hexes(row))))], ["cc", hex(cc)]),
+    object(["ss", listOf(ss.map((row) => listOf(hexes(row))))], ["cc", hex(cc)]),
   );
-  return ["MGs", known(nodes)] as const;
+  return ["MGs", listOf(nodes)] as const;
 }
 
 function prunableFields(ringct: RingCt): ObjectNode["fields"] {
@@ -240,7 +240,7 @@ function prunableFields(ringct: RingCt): ObjectNode["fields"] {
   const node = object(
     ...rangeProofFields(ringct.type, ringct.prunable),
     signatureField(ringct.type, ringct.prunable),
-    ...(hasPseudoOuts ? [["pseudoOuts", known(hexes(ringct.pseudoOuts))] as const] : []),
+    ...(hasPseudoOuts ? [["pseudoOuts", listOf(hexes(ringct.pseudoOuts))] as const] : []),
   );
   return [["rctsig_prunable", node]];
 }
@@ -249,7 +249,7 @@ function prunableFields(ringct: RingCt): ObjectNode["fields"] {
 function signaturesField(signatures: readonly (readonly Uint8Array[])[]): [string, Node] {
   return [
     "signatures",
-    known(signatures.map((row) => (row.length === 0 ? "" : `"${row.map(toHex).join("")}"`))),
+    listOf(signatures.map((row) => (row.length === 0 ? "" : `"${row.map(toHex).join("")}"`))),
   ];
 }
 

@@ -157,10 +157,10 @@ export function implementFor<Context>() {
     notYet: readonly NotYet[] = [],
   ): Implemented<Context>[] => {
     const missing = new Set<PropertyKey>(notYet);
-    const known = handlers as Readonly<Record<string, Handler<Call, Context>>>;
+    const byName = handlers as Readonly<Record<string, Handler<Call, Context>>>;
     return Object.entries(group).map(([key, call]) => ({
       call,
-      handler: missing.has(key) ? undefined : known[key],
+      handler: missing.has(key) ? undefined : byName[key],
     }));
   };
 }

@@ -136,8 +136,8 @@ function hasRightResponse(
     pathOf(fields.uri) === request.url &&
     (algorithm === "md5" || algorithm === "md5-sess");
   const right = isSameText(fields.response.toLowerCase(), digestResponse(fields, request));
-  const known = isSameText(fields.username, request.login.user);
-  return formal && right && known;
+  const isUserRight = isSameText(fields.username, request.login.user);
+  return formal && right && isUserRight;
 }
 
 /** Clients may send the whole URL. Source: RFC 2617, section 3.2.2.5. */
@@ -161,9 +161,9 @@ function createSessions() {
   return {
     /** True the first time a counter value of a nonce is seen. */
     countOnce(nonce: { readonly text: string; readonly madeAt: number }, count: number): boolean {
-      const known = counters.get(nonce.text);
-      if (known === undefined && nonce.madeAt <= forgottenUntil) return false;
-      const counter = known ?? { highest: 0, seen: 1n, madeAt: nonce.madeAt };
+      const existing = counters.get(nonce.text);
+      if (existing === undefined && nonce.madeAt <= forgottenUntil) return false;
+      const counter = existing ?? { highest: 0, seen: 1n, madeAt: nonce.madeAt };
       if (!countIn(counter, count)) return false;
       counters.delete(nonce.text);
       counters.set(nonce.text, counter);

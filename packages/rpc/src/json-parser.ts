@@ -189,10 +189,14 @@ function readWord(cursor: Cursor): boolean | null {
 /** The name of a field; one that was there before is found rather than made again. */
 function readName(cursor: Cursor, place: number): string {
   const { text, at, names } = cursor;
-  const known = names[place];
-  if (known !== undefined && text.startsWith(known, at + 1) && text[at + 1 + known.length] === '"') {
-    cursor.at = at + known.length + 2;
-    return known;
+  const usualName = names[place];
+  if (
+    usualName !== undefined &&
+    text.startsWith(usualName, at + 1) &&
+    text[at + 1 + usualName.length] === '"'
+  ) {
+    cursor.at = at + usualName.length + 2;
+    return usualName;
   }
   const name = readString(cursor);
   const isPlain = cursor.at === at + name.length + 2;

@@ -111,7 +111,7 @@ export function implementResourcesFor<Context>() {
     group: G,
     handlers: { readonly [K in keyof G]: ResourceHandler<G[K], Context> },
   ): ImplementedResource<Context>[] => {
-    const known = handlers as Readonly<Record<string, ResourceHandler<Resource, Context>>>;
-    return Object.entries(group).map(([key, declared]) => ({ resource: declared, handler: known[key]! }));
+    const byName = handlers as Readonly<Record<string, ResourceHandler<Resource, Context>>>;
+    return Object.entries(group).map(([key, declared]) => ({ resource: declared, handler: byName[key]! }));
   };
 }

@@ -185,8 +185,8 @@ function checkCounts({ tables, read, totals }: CheckState): void {
     keyImages,
   };
   for (const [name, count] of Object.entries(expected)) {
-    const found = tables[name as keyof typeof expected].count();
-    must(found === count, `${name} has ${found} rows where ${count} belong`);
+    const rows = tables[name as keyof typeof expected].count();
+    must(rows === count, `${name} has ${rows} rows where ${count} belong`);
   }
   const weights = [...read.blockInfoColumn("longTermWeight", 0, Number.MAX_SAFE_INTEGER)];
   must(weights.length === blocks, `there are ${weights.length} long-term weights of ${blocks} blocks`);

@@ -63,7 +63,7 @@ export function isSystemFault(error: unknown): boolean {
 
 /** Describes a fault of the system while `doing` something. */
 export function writeFailed(doing: string, error: unknown): WriteFailed {
-  const known = wordsOf[errnoOf(error) ?? 0];
-  const detail = known ?? (error instanceof Error ? error.message : String(error));
+  const description = wordsOf[errnoOf(error) ?? 0];
+  const detail = description ?? (error instanceof Error ? error.message : String(error));
   return new WriteFailed(`${doing}: ${detail}`, error);
 }

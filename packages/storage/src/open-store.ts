@@ -49,8 +49,9 @@ function checkIdentity({ root, tables }: Environment, { network, recovery }: Ide
     });
     return String(SCHEMA_VERSION);
   }
-  const found = readProperty(tables, "network");
-  if (found !== network) throw new WrongDatabase(`the database belongs to ${found}, not to ${network}`);
+  const storedNetwork = readProperty(tables, "network");
+  if (storedNetwork !== network)
+    throw new WrongDatabase(`the database belongs to ${storedNetwork}, not to ${network}`);
   if (recovery?.isNew === true && tables.blocks.count() > 0) {
     throw new DamagedDatabase("the marks of its last flush are gone");
   }

@@ -40,7 +40,7 @@ interface Tree {
   readonly seed: number;
   readonly record: TreeRecord;
   /** What was counted in the tree, to be compared with its record. */
-  readonly found: { branchPages: number; leafPages: number; longPages: number; entries: number };
+  readonly totals: { branchPages: number; leafPages: number; longPages: number; entries: number };
 }
 
 /** A page to check: its keys are from `low` (inclusive) to `high` (exclusive). */
@@ -164,7 +164,7 @@ function checkFill(bytes: Buffer, nodes: readonly Node[], { tree, page, depth }:
 function walkBranch(walk: PageWalk, visit: Visit, nodes: readonly Node[]): void {
   const { tree, page, depth, low, high } = visit;
   if (nodes.length < 2) throw damaged(tree, page, "has too few children");
-  tree.found.branchPages++;
+  tree.totals.branchPages++;
   /** The first child's key is not stored: all keys below the second child's belong to it. */
   const keys = nodes.slice(1).map(({ key }) => Buffer.from(key));
   checkOrder(visit, keys);
@@ -192,16 +192,16 @@ function bytesOfValue(walk: PageWalk, visit: Visit, { bytes, node }: { bytes: Bu
   const filled = Math.floor((PAGE_HEADER_BYTES - 1 + node.low) / walk.meta.pageSize) + 1;
   if (count < filled) throw damaged(tree, page, "has a value longer than its pages");
   reach(walk, tree, { page: first, count });
-  tree.found.longPages += count;
+  tree.totals.longPages += count;
   const big = readPages(walk, "value", { page: first, count: filled });
   const isOverflow = Number(big.readBigUInt64LE(0)) === first && (big.readUInt16LE(18) & KIND) === OVERFLOW;
   if (!isOverflow || big.readUInt32LE(20) !== count) throw damaged(tree, first, "is not one of a long value");
   return big.subarray(PAGE_HEADER_BYTES, PAGE_HEADER_BYTES + node.low);
 }
 
-function addTree(walk: PageWalk, tree: Omit<Tree, "found">): void {
-  const found = { branchPages: 0, leafPages: 0, longPages: 0, entries: 0 };
-  const added = { ...tree, found };
+function addTree(walk: PageWalk, tree: Omit<Tree, "totals">): void {
+  const totals = { branchPages: 0, leafPages: 0, longPages: 0, entries: 0 };
+  const added = { ...tree, totals };
   walk.trees.push(added);
   const { root: page, depth } = tree.record;
   if (page !== undefined) walk.queue.push({ tree: added, page, depth, low: undefined, high: undefined });
@@ -245,8 +245,8 @@ const flagsOf: { readonly [K in Tree["kind"]]: readonly number[] } = {
 
 function walkLeaf(walk: PageWalk, visit: Visit, { bytes, nodes }: { bytes: Buffer; nodes: Node[] }): void {
   const { tree, page } = visit;
-  tree.found.leafPages++;
-  tree.found.entries += nodes.length;
+  tree.totals.leafPages++;
+  tree.totals.entries += nodes.length;
   checkOrder(
     visit,
     nodes.map(({ key }) => key),
@@ -263,10 +263,10 @@ function walkLeaf(walk: PageWalk, visit: Visit, { bytes, nodes }: { bytes: Buffe
 }
 
 /** Compares a completely checked tree with the counts that LMDB relies on. */
-function checkTree({ record, found, name }: Tree): void {
+function checkTree({ record, totals, name }: Tree): void {
   for (const what of ["branchPages", "leafPages", "longPages", "entries"] as const) {
-    if (record[what] !== found[what]) {
-      throw new DamagedDatabase(`${name} has ${found[what]} ${what} where ${record[what]} belong`);
+    if (record[what] !== totals[what]) {
+      throw new DamagedDatabase(`${name} has ${totals[what]} ${what} where ${record[what]} belong`);
     }
   }
 }

@@ -29,9 +29,9 @@ function uint32(value: number): Buffer {
 /** Marks the database as pruned; throws RangeError for an invalid seed, or if it has another one. */
 export function startPruning(tables: Tables, read: ChainReader, seed: number): void {
   if (seed === 0 || !isPruningSeed(seed)) throw new RangeError(`${seed} is no pruning seed`);
-  const known = read.pruningSeed();
-  if (known === seed) return;
-  if (known !== 0) throw new RangeError("the database is pruned by another seed");
+  const pruningSeed = read.pruningSeed();
+  if (pruningSeed === seed) return;
+  if (pruningSeed !== 0) throw new RangeError("the database is pruned by another seed");
   tables.properties.put(seedName, uint32(seed));
   tables.properties.put(heightName, uint32(0));
 }

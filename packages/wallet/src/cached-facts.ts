@@ -21,7 +21,7 @@ type Known = {
 
 export class CachedFacts {
   readonly #momentNow: () => object;
-  readonly #known = new Map<string, Known>();
+  readonly #cache = new Map<string, Known>();
 
   /** `momentNow` returns the same object while the state has not changed. */
   constructor(momentNow: () => object) {
@@ -34,12 +34,12 @@ export class CachedFacts {
     if (key.length > MAX_LETTERS) return make();
     const moment = this.#momentNow();
     this.#dropUntrue(moment);
-    const known = this.#known.get(key);
-    if (known?.moment === moment) return known.facts as T;
+    const cached = this.#cache.get(key);
+    if (cached?.moment === moment) return cached.facts as T;
     const basis = question.basis?.();
-    if (known?.basis !== undefined && basis !== undefined && isSame(known.basis, basis)) {
-      known.moment = moment;
-      return known.facts as T;
+    if (cached?.basis !== undefined && basis !== undefined && isSame(cached.basis, basis)) {
+      cached.moment = moment;
+      return cached.facts as T;
     }
     const facts = make();
     this.#keep(key, { moment, basis, facts });
@@ -47,22 +47,22 @@ export class CachedFacts {
   }
 
   clear(): void {
-    this.#known.clear();
+    this.#cache.clear();
   }
 
   /** Drops results that cannot be right any more: those of an earlier moment that have no basis to compare. */
   #dropUntrue(moment: object): void {
-    for (const [key, known] of this.#known)
-      if (known.moment !== moment && known.basis === undefined) this.#known.delete(key);
+    for (const [key, cached] of this.#cache)
+      if (cached.moment !== moment && cached.basis === undefined) this.#cache.delete(key);
   }
 
-  #keep(key: string, known: Known): void {
-    this.#known.delete(key);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size < MAX_FACTS) break;
-      this.#known.delete(oldest);
+  #keep(key: string, cached: Known): void {
+    this.#cache.delete(key);
+    for (const oldest of this.#cache.keys()) {
+      if (this.#cache.size < MAX_FACTS) break;
+      this.#cache.delete(oldest);
     }
-    this.#known.set(key, known);
+    this.#cache.set(key, cached);
   }
 }
 

@@ -239,8 +239,8 @@ class Reader {
     const from = this.#take(length);
     let hash = length;
     for (let i = from; i < from + length; i++) hash = (Math.imul(hash, 31) + this.#bytes[i]!) | 0;
-    const known = this.#names.get(hash);
-    if (known !== undefined && this.#isAt(known, from, length)) return known;
+    const usualName = this.#names.get(hash);
+    if (usualName !== undefined && this.#isAt(usualName, from, length)) return usualName;
     this.at = from;
     const name = this.#text(length);
     if (this.#names.size >= MAX_NAMES) this.#names.clear();

@@ -61,9 +61,9 @@ async function openParts({
   try {
     events = eventLog && (await openServiceEvents(eventLog, { engine: store?.engine, log: logger }));
     if (typeof events === "string") logger.warn("events are not kept", { reason: events });
-    const kept = typeof events === "object" ? events.log : undefined;
+    const openEventLog = typeof events === "object" ? events.log : undefined;
     const { clock = systemSeconds, random = randomBytes } = runtime ?? {};
-    const access = tokens && (await openAccess(tokens, { clock, random, events: kept, log }));
+    const access = tokens && (await openAccess(tokens, { clock, random, events: openEventLog, log }));
     return { store, events, access };
   } catch (error) {
     if (typeof events === "object") await events.close();

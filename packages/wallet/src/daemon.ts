@@ -115,8 +115,8 @@ export function connectDaemon(
 }
 
 /** Awaits a response and checks that its status is OK; throws `WalletRefusal` otherwise. */
-export async function checked<T extends { readonly status: string }>(asked: Promise<T>): Promise<T> {
-  const answer = await reached(asked);
+export async function checked<T extends { readonly status: string }>(response: Promise<T>): Promise<T> {
+  const answer = await reached(response);
   if (answer.status === "OK") return answer;
   if (answer.status === "BUSY")
     throw new WalletRefusal("DAEMON_IS_BUSY", "daemon is busy. Please try again later.");
@@ -127,9 +127,9 @@ export async function checked<T extends { readonly status: string }>(asked: Prom
  * Awaits the response of a call without status; throws `WalletRefusal` if the node cannot be reached or returns an
  * error.
  */
-export async function reached<T>(asked: Promise<T>): Promise<T> {
+export async function reached<T>(response: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof ConnectionFailed)
       throw new WalletRefusal("NO_DAEMON_CONNECTION", "no connection to daemon");

@@ -37,10 +37,10 @@ async function unlockFile(file: string, password: string, options: OpenOptions):
   }
 }
 
-async function makeFile(file: string, made: NewWallet, options: OpenOptions): Promise<OpenWallet> {
+async function makeFile(file: string, newWallet: NewWallet, options: OpenOptions): Promise<OpenWallet> {
   const paths = pathsOfFile(file);
   if (await walletExists(paths)) refuse(`failed to generate new wallet: file already exists "${paths.keys}"`);
-  return await createWallet(paths, made, options);
+  return await createWallet(paths, newWallet, options);
 }
 
 /**
@@ -49,7 +49,7 @@ async function makeFile(file: string, made: NewWallet, options: OpenOptions): Pr
  */
 export async function unlockFirst(first: FirstWallet, options: OpenOptions): Promise<Opening> {
   if (first.kind === "file") return await unlockFile(first.file, first.password, options);
-  const { file, made } = readWalletJson(first.text, options.network);
-  const opened = await makeFile(file, made, options);
+  const { file, newWallet } = readWalletJson(first.text, options.network);
+  const opened = await makeFile(file, newWallet, options);
   return async () => opened;
 }

@@ -2,9 +2,9 @@
 
 /** Removes the items for which `isKept` returns false. */
 export function keepWhere<T>(list: T[], isKept: (item: T) => boolean): void {
-  let kept = 0;
-  for (const item of list) if (isKept(item)) list[kept++] = item;
-  list.length = kept;
+  let end = 0;
+  for (const item of list) if (isKept(item)) list[end++] = item;
+  list.length = end;
 }
 
 /** Adds all items at the end. */

@@ -75,14 +75,14 @@ export async function findAlias(
   const { servers, trustServers } = aliases;
   const proxy = proxyOf(service);
   if (proxy !== undefined && servers === undefined) return undefined;
-  const found = await lookUpTexts(name, {
+  const lookup = await lookUpTexts(name, {
     signal,
     ...(servers !== undefined && { servers }),
     ...(proxy !== undefined && { connect: connectThrough.bind(undefined, proxy) }),
   });
-  const address = found?.texts.map(addressInRecord).find((each) => each !== undefined);
-  if (found === undefined || address === undefined) return undefined;
-  return { address, isProven: trustServers && found.isAuthenticated };
+  const address = lookup?.texts.map(addressInRecord).find((each) => each !== undefined);
+  if (lookup === undefined || address === undefined) return undefined;
+  return { address, isProven: trustServers && lookup.isAuthenticated };
 }
 
 function isAddress(text: string, network: NetworkName): boolean {
@@ -118,13 +118,13 @@ export async function resolveAddresses<T extends { readonly address: string }>(
   wanted: readonly T[],
   service: Surroundings,
 ): Promise<T[]> {
-  const known = new Map<string, string>();
+  const addresses = new Map<string, string>();
   const signal = AbortSignal.timeout(LOOK_UP_MS);
   for (const { address } of wanted) {
-    if (known.has(address)) continue;
-    const found = await resolveAddress(address, service, signal);
-    if (aliasNameOf(found) !== undefined) break;
-    known.set(address, found);
+    if (addresses.has(address)) continue;
+    const resolution = await resolveAddress(address, service, signal);
+    if (aliasNameOf(resolution) !== undefined) break;
+    addresses.set(address, resolution);
   }
-  return wanted.map((each) => ({ ...each, address: known.get(each.address) ?? each.address }));
+  return wanted.map((each) => ({ ...each, address: addresses.get(each.address) ?? each.address }));
 }

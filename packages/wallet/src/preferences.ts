@@ -58,12 +58,15 @@ function integer(value: Json | undefined, usual: bigint): bigint {
 export function preferencesOf(settings: ReadonlyMap<string, Json>): Preferences {
   const number = (name: string, usual: bigint) => integer(settings.get(name), usual);
   const flag = (name: string, usual: boolean) => number(name, usual ? 1n : 0n) !== 0n;
-  const kept = { keptValue: number("min_output_value", 0n), keptCount: number("min_output_count", 0n) };
+  const keptOutputs = {
+    keptValue: number("min_output_value", 0n),
+    keptCount: number("min_output_count", 0n),
+  };
   return {
     leastAmount: number("ignore_outputs_below", DEFAULT_PREFERENCES.leastAmount),
     greatestAmount: number("ignore_outputs_above", DEFAULT_PREFERENCES.greatestAmount),
     ignoresFractional: flag("ignore_fractional_outputs", true),
-    ...(kept.keptValue === 0n && kept.keptCount === 0n ? usuallyKept : kept),
+    ...(keptOutputs.keptValue === 0n && keptOutputs.keptCount === 0n ? usuallyKept : keptOutputs),
     mergesDestinations: flag("merge_destinations", false),
     keepsTxInfo: flag(settings.has("store_tx_info") ? "store_tx_info" : "store_tx_keys", true),
     choosesPriority: number("default_priority", 0n) === 0n && flag("auto_low_priority", true),

@@ -9,13 +9,13 @@ const MAX_CHARACTERS = 256;
  */
 export function matchingTags(pattern: string, tags: readonly string[]): ReadonlySet<string> | undefined {
   if (pattern.length > MAX_CHARACTERS) return undefined;
-  const asked = [...new Set(tags)].filter(({ length }) => length <= MAX_CHARACTERS);
-  const job = { pattern: `^(?:${pattern})$`, tags: asked };
+  const candidates = [...new Set(tags)].filter(({ length }) => length <= MAX_CHARACTERS);
+  const job = { pattern: `^(?:${pattern})$`, tags: candidates };
   try {
     const fits = runInNewContext("const is = new RegExp(pattern); tags.map((tag) => is.test(tag))", job, {
       timeout: MAX_MS,
     }) as boolean[];
-    return new Set(asked.filter((_, at) => fits[at]));
+    return new Set(candidates.filter((_, at) => fits[at]));
   } catch {
     return undefined;
   }

@@ -53,10 +53,10 @@ const MAX_REORG_DEPTH = 100;
 
 /** The known key images of outputs, and others, 32 bytes each. */
 function imagesOf(outputs: OutputBook, others: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  const known = outputs.keyImages();
-  const images = new Uint8Array(known.length + 32 * others.size);
-  images.set(known);
-  let at = known.length;
+  const keyImages = outputs.keyImages();
+  const images = new Uint8Array(keyImages.length + 32 * others.size);
+  images.set(keyImages);
+  let at = keyImages.length;
   for (const image of others.values()) {
     images.set(image, at);
     at += 32;
@@ -262,8 +262,8 @@ export class WalletScans {
     const before = [...this.#ledger.state.pool];
     if (isDeepStrictEqual(payments, before)) return;
     await wallet.commit({ kind: "pool", payments });
-    const known = new Set(before.map(({ txHash }) => toHex(txHash)));
-    const added = new Set(payments.map(({ txHash }) => toHex(txHash)).filter((id) => !known.has(id)));
+    const previousIds = new Set(before.map(({ txHash }) => toHex(txHash)));
+    const added = new Set(payments.map(({ txHash }) => toHex(txHash)).filter((id) => !previousIds.has(id)));
     for (const id of added) this.#onReceived(id);
   }
 }

@@ -197,7 +197,7 @@ test("a payment of another copy is given up once it has been missing for some mi
   const pending = payment(9, { state: "pending", createdAt: 1000, blob: undefined });
   applyChange(ledger, { kind: "outgoing", payment: pending, txKeys: [] });
   const look = (waiting: Uint8Array[], seconds: number) => {
-    const picture = { ids: packedKeys(waiting), found: [] };
+    const picture = { ids: packedKeys(waiting), finds: [] };
     for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
     return ledger.state.outgoing.get(toHex(bytes(9)))?.state;
   };
@@ -217,8 +217,8 @@ test("a payment of another copy is given up once it has been missing for some mi
 
 /** What the pool shows the ledger, as the wallet takes it. */
 function lookAtPool(ledger: Ledger, waiting: readonly ScannedTransaction[], seconds = 2_000_000): void {
-  const found = waiting.map((each) => ({ transaction: each, doubleSpendSeen: false }));
-  const picture = { ids: packedKeys(waiting.map(({ txHash }) => txHash)), found };
+  const finds = waiting.map((each) => ({ transaction: each, doubleSpendSeen: false }));
+  const picture = { ids: packedKeys(waiting.map(({ txHash }) => txHash)), finds };
   for (const change of spendsFromPool(ledger, picture, seconds)) applyChange(ledger, change);
   applyChange(ledger, { kind: "pool", payments: incomingFromPool(ledger, picture, seconds) });
   for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);

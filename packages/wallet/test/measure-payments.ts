@@ -97,7 +97,7 @@ const amountText = (_: string, value: unknown) => (typeof value === "bigint" ? v
 async function measureChanges(ledger: Ledger): Promise<void> {
   const picture = {
     ids: idOf("waiting"),
-    found: [{ transaction: paysWallet("waiting", 0), doubleSpendSeen: false }],
+    finds: [{ transaction: paysWallet("waiting", 0), doubleSpendSeen: false }],
   };
   await measure("a look at the pool", () => {
     incomingFromPool(ledger, picture, 1);

@@ -66,8 +66,8 @@ staysSmall("a reorganisation of ten blocks", (ledger) => {
 });
 
 staysSmall("a look at the pool", (ledger) => {
-  const found = [{ transaction: paysWallet("waiting", 0), doubleSpendSeen: false }];
-  const picture = { ids: idOf("waiting"), found };
+  const finds = [{ transaction: paysWallet("waiting", 0), doubleSpendSeen: false }];
+  const picture = { ids: idOf("waiting"), finds };
   const payments = incomingFromPool(ledger, picture, 1);
   assert.equal(payments.length, 1);
   applyChange(ledger, { kind: "pool", payments });

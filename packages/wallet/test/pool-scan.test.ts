@@ -66,13 +66,13 @@ test("what spends an output that the blocks bring is found without asking the no
   const pool = new PoolScan(context);
   const { daemon, asked } = createNode();
   const picture = await look(daemon, pool);
-  assert.deepEqual([new Uint8Array(picture.ids), picture.found], [bytesOf(ids), []]);
+  assert.deepEqual([new Uint8Array(picture.ids), picture.finds], [bytesOf(ids), []]);
   context.knownImages.add(fromHex(imageOf(1))); // as a scan of blocks does for each output it finds
-  const [find, ...others] = pool.withFound(picture).found;
+  const [find, ...others] = pool.withFound(picture).finds;
   assert.equal(toHex(find!.transaction.txHash), ids[1]);
   assert.equal(toHex(find!.transaction.inputs[0]!.keyImage), imageOf(1));
   assert.deepEqual(others, []);
-  assert.deepEqual((await look(daemon, pool)).found, [find], "and stays found");
+  assert.deepEqual((await look(daemon, pool)).finds, [find], "and stays found");
   assert.deepEqual(asked.toSorted(), ids.toSorted(), "each was asked for once");
 });
 
@@ -82,7 +82,7 @@ test("strangers are kept for one scan of blocks, and no longer than they wait", 
   const { daemon, node } = createNode();
   pool.withFound(await look(daemon, pool));
   context.knownImages.add(fromHex(imageOf(0)));
-  assert.deepEqual(pool.withFound(await look(daemon, pool)).found, [], "it was there before the blocks");
+  assert.deepEqual(pool.withFound(await look(daemon, pool)).finds, [], "it was there before the blocks");
   const other = new PoolScan(context);
   await look(daemon, other);
   context.knownImages.add(fromHex(imageOf(1)));
@@ -97,9 +97,9 @@ test("key images that came from elsewhere have all strangers asked for again, no
   pool.withFound(await look(daemon, pool));
   context.knownImages.add(fromHex(imageOf(1)));
   pool.forgetStrangers();
-  const { found } = await look(daemon, pool);
+  const { finds } = await look(daemon, pool);
   assert.deepEqual(
-    found.map(({ transaction }) => toHex(transaction.txHash)),
+    finds.map(({ transaction }) => toHex(transaction.txHash)),
     [ids[1]],
   );
   assert.deepEqual(asked.toSorted(), [...ids, ...ids].toSorted());

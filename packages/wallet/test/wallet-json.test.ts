@@ -7,18 +7,18 @@ import { recorded } from "./recorded-node.ts";
 const { mnemonic: seed, address } = Object.values(recorded.wallets)[0]!;
 const read = (fields: object) =>
   readWalletJson(JSON.stringify({ version: 1, filename: "w", ...fields }), "regtest");
-const whole = read({ seed }).made.keys;
+const whole = read({ seed }).newWallet.keys;
 const spendkey = toHex(whole.spendSecret!);
 const viewkey = toHex(whole.viewSecret);
 
 test("a wallet is described by its seed, its spend key, both keys, or its view key and address", () => {
   for (const fields of [{ seed }, { spendkey }, { spendkey, viewkey }, { spendkey, viewkey, address }]) {
-    assert.deepEqual(read(fields).made.keys, whole);
+    assert.deepEqual(read(fields).newWallet.keys, whole);
   }
-  assert.deepEqual(read({ viewkey, address }).made.keys, { ...whole, spendSecret: undefined });
-  assert.notDeepEqual(read({ seed, seed_passphrase: "salt" }).made.keys, whole);
-  const { file, made } = read({ seed, password: "p", scan_from_height: 7, create_address_file: 1 });
-  const { password, refreshFromHeight, seedLanguage, addressFile } = made;
+  assert.deepEqual(read({ viewkey, address }).newWallet.keys, { ...whole, spendSecret: undefined });
+  assert.notDeepEqual(read({ seed, seed_passphrase: "salt" }).newWallet.keys, whole);
+  const { file, newWallet } = read({ seed, password: "p", scan_from_height: 7, create_address_file: 1 });
+  const { password, refreshFromHeight, seedLanguage, addressFile } = newWallet;
   assert.deepEqual(
     { file, password, refreshFromHeight, seedLanguage, addressFile },
     { file: "w", password: "p", refreshFromHeight: 7, seedLanguage: "English", addressFile: true },

@@ -59,9 +59,9 @@ describe("jobs off the event loop", () => {
   it("leave no secret key of a transaction behind in their thread", () => {
     const [main, additional, entropy] = [1, 2, 3].map((value) => new Uint8Array(32).fill(value));
     const signed = { txKeys: [main!, additional!] } as unknown as JobOutput<"sign">;
-    assert.deepEqual(jobs.sign.made(signed), [main, additional]);
+    assert.deepEqual(jobs.sign.secretsOfOutput(signed), [main, additional]);
     const proposed = { signed, entropy: entropy!, outputs: [], attempts: [] };
-    assert.deepEqual(jobs.propose.made(proposed), [main, additional, entropy]);
+    assert.deepEqual(jobs.propose.secretsOfOutput(proposed), [main, additional, entropy]);
   });
 
   it("reject what cannot be a job and take the next", async () => {

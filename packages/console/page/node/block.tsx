@@ -48,8 +48,8 @@ function BlockFacts({ block }: { readonly block: Block }) {
 
 /** One block, by its height or hash. */
 export function BlockPage({ parts: [place = ""] }: { readonly parts: readonly string[] }) {
-  const asked = /^\d{1,12}$/.test(place) ? { height: Number(place) } : { hash: place };
-  const { answer: block, failure } = useAnswer((signal) => askNode("get_block", asked, { signal }), {
+  const params = /^\d{1,12}$/.test(place) ? { height: Number(place) } : { hash: place };
+  const { answer: block, failure } = useAnswer((signal) => askNode("get_block", params, { signal }), {
     of: [place],
     everyMs: EVERY_MS,
   });

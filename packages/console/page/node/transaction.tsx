@@ -12,8 +12,8 @@ const EVERY_MS = 5000;
 type Entry = Awaited<ReturnType<typeof transactionOf>>;
 
 async function transactionOf(hash: string, signal: AbortSignal) {
-  const asked = { txs_hashes: [hash], decode_as_json: true };
-  const { txs } = await askNode("/get_transactions", asked, { signal });
+  const params = { txs_hashes: [hash], decode_as_json: true };
+  const { txs } = await askNode("/get_transactions", params, { signal });
   const [entry] = txs ?? [];
   if (entry === undefined) throw new CallFailed("This node knows no such transaction.");
   const decoded = parseExact(entry.as_json) as ExactObject;

@@ -4,7 +4,7 @@ import { Coins, Heading, Section } from "../parts/elements.tsx";
 import { askNode, CallFailed } from "../rpc.ts";
 
 /** What came of a check, or why there was none. */
-type Verdict = { readonly isGood: boolean; readonly said: ComponentChildren };
+type Verdict = { readonly isGood: boolean; readonly text: ComponentChildren };
 
 type Field = { readonly name: string; readonly label: string; readonly isLong?: boolean };
 
@@ -28,7 +28,7 @@ function CheckForm({ title, fields, check }: CheckFormProps) {
     try {
       setVerdict(await check(values));
     } catch (error) {
-      setVerdict({ isGood: false, said: (error as Error).message });
+      setVerdict({ isGood: false, text: (error as Error).message });
     }
   };
   return (
@@ -55,7 +55,7 @@ function CheckForm({ title, fields, check }: CheckFormProps) {
       <div class="row">
         <button type="submit">Check</button>
         <span class={verdict?.isGood ? "good" : "bad"} role="status">
-          {verdict?.said}
+          {verdict?.text}
         </span>
       </div>
     </form>
@@ -69,8 +69,8 @@ async function checkMessage({
 }: Readonly<Record<string, string>>): Promise<Verdict> {
   const { signerOf } = await import("./check.ts");
   const key = signerOf(address, message, signature);
-  if (key === undefined) return { isGood: false, said: "Bad: the address did not sign this text." };
-  return { isGood: true, said: `Good: signed with the ${key} key of the address.` };
+  if (key === undefined) return { isGood: false, text: "Bad: the address did not sign this text." };
+  return { isGood: true, text: `Good: signed with the ${key} key of the address.` };
 }
 
 async function checkPayment(values: Readonly<Record<string, string>>): Promise<Verdict> {
@@ -81,13 +81,13 @@ async function checkPayment(values: Readonly<Record<string, string>>): Promise<V
   if (entry === undefined) throw new CallFailed("This node knows no such transaction.");
   const transaction = entry.as_hex || entry.pruned_as_hex + entry.prunable_as_hex;
   const amount = provenAmount({ txid, transaction, address, message, proof });
-  if (amount === undefined) return { isGood: false, said: "Bad: this proves nothing about the transaction." };
+  if (amount === undefined) return { isGood: false, text: "Bad: this proves nothing about the transaction." };
   const place = entry.in_pool
     ? "It waits in the pool."
     : `It has ${entry.confirmations ?? 0} confirmations, says the node.`;
   return {
     isGood: amount > 0n,
-    said: (
+    text: (
       <>
         Good: the address received <Coins value={amount} />. {place}
       </>

@@ -92,10 +92,10 @@ function AccountTable({ accounts, account, onChoose }: AccountTableProps) {
 /** Accounts with their balances, and the addresses of one. */
 export function AddressesPart({ wallet }: { readonly wallet: string }) {
   const [account, setAccount] = useState(0);
-  const [made, setMade] = useState(0);
+  const [addressesMade, setMade] = useState(0);
   const [shown, setShown] = useState("");
   const { answer, failure } = useAnswer((signal) => addressesOf(wallet, account, signal), {
-    of: [wallet, account, made],
+    of: [wallet, account, addressesMade],
   });
   if (answer === undefined) return <Missing failure={failure} />;
   return (
@@ -129,7 +129,7 @@ export function AddressesPart({ wallet }: { readonly wallet: string }) {
           empty="None."
         />
         {shown !== "" && <QrCode text={`monero:${shown}`} name={`QR code of ${shown}`} />}
-        <NewAddress wallet={wallet} account={account} onMade={() => setMade(made + 1)} />
+        <NewAddress wallet={wallet} account={account} onMade={() => setMade(addressesMade + 1)} />
       </Section>
     </>
   );

@@ -104,8 +104,8 @@ function Confirm({ wallet, order, isSent, onPaid, onCancel }: ConfirmProps) {
     keepOrder(wallet, order);
     const { address, amount, priority, key } = order;
     try {
-      const asked = { destinations: [{ address, amount }], priority, idempotency_key: key };
-      onPaid(await askWallet(wallet, "transfer", asked));
+      const params = { destinations: [{ address, amount }], priority, idempotency_key: key };
+      onPaid(await askWallet(wallet, "transfer", params));
     } catch (error) {
       setState({ fault: (error as Error).message });
     }

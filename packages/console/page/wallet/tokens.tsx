@@ -146,7 +146,7 @@ function NewToken({ onMade }: { readonly onMade: (token: string) => void }) {
 /** Tokens of the service: those there are, making one, ending one. */
 export function TokensPage() {
   const [times, setTimes] = useState(0);
-  const [made, setMade] = useState<string>();
+  const [newToken, setNewToken] = useState<string>();
   const [fault, setFault] = useState("");
   const { answer, failure } = useAnswer((signal) => askWallet("", "list_tokens", {}, { signal }), {
     of: [times],
@@ -164,18 +164,18 @@ export function TokensPage() {
     setTimes(times + 1);
   };
   const done = (token: string) => {
-    setMade(token);
+    setNewToken(token);
     setTimes(times + 1);
   };
   return (
     <>
       <Heading title="Tokens">Tokens</Heading>
-      {made !== undefined && (
+      {newToken !== undefined && (
         <ShownOnce
           title="The new token"
           note="It is shown this once: sent as Authorization: Bearer TOKEN."
-          secret={made}
-          onDone={() => setMade(undefined)}
+          secret={newToken}
+          onDone={() => setNewToken(undefined)}
         />
       )}
       {answer === undefined ? (

@@ -107,7 +107,7 @@ export function WebhooksPage() {
     }
     setTimes(times + 1);
   };
-  const made = (shown: string) => {
+  const showSecret = (shown: string) => {
     setSecret(shown);
     setTimes(times + 1);
   };
@@ -139,7 +139,7 @@ export function WebhooksPage() {
             </p>
           </Section>
           <Section title="A new webhook">
-            <NewWebhook onMade={made} />
+            <NewWebhook onMade={showSecret} />
           </Section>
         </>
       )}

@@ -29,8 +29,8 @@ export type DatasetWork = {
 };
 
 /** The memory of a dataset without its items. */
-export function createDataset({ key, fixedPart }: RandomXCache, given?: WasmMemory): RandomXDataset {
-  const memory = given ?? createSharedMemory(DATASET_BYTES);
+export function createDataset({ key, fixedPart }: RandomXCache, sharedMemory?: WasmMemory): RandomXDataset {
+  const memory = sharedMemory ?? createSharedMemory(DATASET_BYTES);
   const machine = createMachine({ memory, fixedPart });
   placeConstants(machine);
   machine.release();

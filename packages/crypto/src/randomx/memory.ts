@@ -69,12 +69,12 @@ const takenSlots = (memory: WasmMemory): Int32Array => new Int32Array(memory.buf
 
 /** Reserves a free slot, for any thread; `release` frees it, once. Throws when all are in use. */
 export function takeSlot(memory: WasmMemory): { slot: Slot; release: () => void } {
-  const taken = takenSlots(memory);
-  const index = taken.findIndex((_, i) => Atomics.compareExchange(taken, i, 0, 1) === 0);
+  const slots = takenSlots(memory);
+  const index = slots.findIndex((_, i) => Atomics.compareExchange(slots, i, 0, 1) === 0);
   if (index < 0) throw new Error(`${MAX_SLOTS} RandomX machines use this memory already`);
   let isTaken = true;
   const release = (): void => {
-    if (isTaken) Atomics.store(taken, index, 0);
+    if (isTaken) Atomics.store(slots, index, 0);
     isTaken = false;
   };
   return { slot: slotAt(SLOTS + index * SLOT_BYTES), release };

@@ -16,11 +16,11 @@ const generated: Record<GeneratorFamily, Point[]> = { bulletproof: [], bulletpro
 export function rangeProofGenerators(family: GeneratorFamily, count: number): Point[] {
   if (count > MAX_GENERATORS)
     throw new RangeError(`there are ${MAX_GENERATORS} generators, ${count} asked for`);
-  const known = generated[family];
+  const cached = generated[family];
   const base = encodePoint(AMOUNT_GENERATOR);
-  for (let index = known.length; index < count; index++) {
+  for (let index = cached.length; index < count; index++) {
     const seed = keccak256(concatBytes(base, asciiBytes(family), varint(index)));
-    known.push(multiplyVartime(8n, fieldToPoint(keccak256(seed))));
+    cached.push(multiplyVartime(8n, fieldToPoint(keccak256(seed))));
   }
-  return known.slice(0, count);
+  return cached.slice(0, count);
 }

@@ -12,8 +12,8 @@ const ITERATIONS = 2048;
 
 /** Bytes that are made from a name, 16 at a time. */
 function named(bytes: number, name: string): Uint8Array[] {
-  const made = blake2b(asciiBytes(name), bytes);
-  return Array.from({ length: bytes / 16 }, (_, i) => made.subarray(16 * i, 16 * i + 16));
+  const stream = blake2b(asciiBytes(name), bytes);
+  return Array.from({ length: bytes / 16 }, (_, i) => stream.subarray(16 * i, 16 * i + 16));
 }
 
 const FILL_KEYS = named(64, "RandomX AesGenerator1R keys");

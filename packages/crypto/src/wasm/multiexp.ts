@@ -23,7 +23,7 @@ export function createMultiexpFunctions(
   memory: Memory,
 ): Pick<Backend, "multiexp" | "multiexpVartime" | "generators"> {
   /** Encodings that were computed before, per family: hashing to a point again would cost 4 µs each. */
-  const known: Partial<Record<GeneratorFamily, Uint8Array>> = {};
+  const tables: Partial<Record<GeneratorFamily, Uint8Array>> = {};
   const compute = (
     { scalars, points, generators }: MultiexpTerms,
     call: Kernel["multiexp"],
@@ -52,14 +52,14 @@ export function createMultiexpFunctions(
     },
     generators(family, count) {
       checkGeneratorCount(count);
-      if ((known[family]?.length ?? 0) < 32 * count) {
+      if ((tables[family]?.length ?? 0) < 32 * count) {
         const pairs = Math.ceil(count / 2);
         memory.begin();
         const out = memory.room(64 * pairs);
         kernel.generatorEncodings(out, familyNumbers[family], pairs);
-        known[family] = memory.read(out, 64 * pairs);
+        tables[family] = memory.read(out, 64 * pairs);
       }
-      return known[family]?.slice(0, 32 * count) ?? new Uint8Array();
+      return tables[family]?.slice(0, 32 * count) ?? new Uint8Array();
     },
   };
 }

@@ -32,14 +32,14 @@ const groupOf = (height: number) => Math.floor(height / KNOWN_GROUP_BLOCKS);
 
 /** Creates the index with no group confirmed; without known blocks none will ever be. */
 export function createConfirmedBlocks(
-  known: KnownBlocks | undefined,
+  knownBlocks: KnownBlocks | undefined,
   read: Pick<ChainReader, "height" | "blockInfos">,
 ): ConfirmedBlocks {
   /** The ids of each confirmed group, one after another. */
   const groups = new Map<number, Buffer>();
   const keep = (index: number, ids: readonly Uint8Array[]) => {
     const lowest = groupOf(read.height()) - GROUPS_BELOW;
-    for (const kept of groups.keys()) if (kept < lowest) groups.delete(kept);
+    for (const groupIndex of groups.keys()) if (groupIndex < lowest) groups.delete(groupIndex);
     if (groups.size < MAX_GROUPS) groups.set(index, Buffer.concat(ids));
   };
   return {
@@ -47,15 +47,15 @@ export function createConfirmedBlocks(
       const at = (height % KNOWN_GROUP_BLOCKS) * 32;
       return groups.get(groupOf(height))?.subarray(at, at + 32);
     },
-    isCovered: (height) => known !== undefined && height < known.height,
+    isCovered: (height) => knownBlocks !== undefined && height < knownBlocks.height,
     confirm(announcement) {
       const { start, ids } = announcement;
-      if (known === undefined || start >= known.height) return ids.length;
+      if (knownBlocks === undefined || start >= knownBlocks.height) return ids.length;
       const end = start + ids.length;
       const { first, blocks } = completedBelow(read, announcement);
       let usable = first * KNOWN_GROUP_BLOCKS;
       for (let index = first; usable < end; index++) {
-        if (usable >= known.height) return ids.length;
+        if (usable >= knownBlocks.height) return ids.length;
         // A part of a group that will not be continued proves nothing: its blocks are verified in full.
         if (usable + KNOWN_GROUP_BLOCKS > end && announcement.isToTop) return ids.length;
         const from = (index - first) * KNOWN_GROUP_BLOCKS;
@@ -63,7 +63,7 @@ export function createConfirmedBlocks(
           ids: blocks.ids.slice(from, from + KNOWN_GROUP_BLOCKS),
           weights: blocks.weights?.slice(from, from + KNOWN_GROUP_BLOCKS),
         };
-        if (!known.isGroup(index, group)) break;
+        if (!knownBlocks.isGroup(index, group)) break;
         keep(index, group.ids);
         usable += KNOWN_GROUP_BLOCKS;
       }

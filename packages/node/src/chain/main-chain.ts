@@ -65,8 +65,8 @@ export function judgeBlock(
   { header, find }: { readonly header: VerifiedHeader; readonly find: FindTransaction },
 ): JudgedBlock {
   const { block } = incoming;
-  const found = block.transactionHashes.map((hash) => find(toHex(hash)));
-  const transactions = header.isKnown ? found : found.map((tx) => tx && withProofs(tx));
+  const candidates = block.transactionHashes.map((hash) => find(toHex(hash)));
+  const transactions = header.isKnown ? candidates : candidates.map((tx) => tx && withProofs(tx));
   const verified = verifyBlock({ block, transactions }, chainContext(state.view(), now()), header);
   const stored = newBlock(
     incoming,

@@ -67,9 +67,9 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
   const proven = new Set<string>();
   const fingerprints = new WeakMap<Obligation, string>();
   const fingerprintOf = (obligation: Obligation): string => {
-    const known = fingerprints.get(obligation) ?? fingerprint(obligation);
-    fingerprints.set(obligation, known);
-    return known;
+    const print = fingerprints.get(obligation) ?? fingerprint(obligation);
+    fingerprints.set(obligation, print);
+    return print;
   };
   const remember = (obligation: Obligation) => {
     proven.add(fingerprintOf(obligation));

@@ -17,17 +17,17 @@ export async function removeWrongBlocks(
   const blockId = (at: number) => read.blockInfo(at)!.hash;
   const broken = brokenCheckpoint({ height, blockId }, checkpoints);
   const below = broken === undefined ? height : Math.max(1, broken.height - 2);
-  const kept = heightOfKnownForks(parts, below);
-  if (kept < height) await popBlocks(parts, height - kept);
+  const end = heightOfKnownForks(parts, below);
+  if (end < height) await popBlocks(parts, height - end);
 }
 
 /** Number of blocks that remain without those on top that follow another fork. */
 function heightOfKnownForks({ store, network }: ChainParts, height: number): number {
-  let kept = height;
-  while (kept > 1) {
-    const version = hardForkAt(network, kept - 1);
-    if (version <= 1 || store.read.blockInfo(kept - 1)!.hardForkVersion === version) break;
-    kept--;
+  let end = height;
+  while (end > 1) {
+    const version = hardForkAt(network, end - 1);
+    if (version <= 1 || store.read.blockInfo(end - 1)!.hardForkVersion === version) break;
+    end--;
   }
-  return kept;
+  return end;
 }

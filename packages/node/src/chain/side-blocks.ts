@@ -123,16 +123,16 @@ function drop(index: SideBlockIndex, key: string): void {
 
 /** Those of these keys that are side blocks, and all blocks above them, each after its parent. */
 function withDescendants({ blocks, children }: SideBlockIndex, keys: Iterable<string>): SideBlock[] {
-  const found = new Map<string, SideBlock>();
+  const descendants = new Map<string, SideBlock>();
   for (const start of keys) {
     const waiting = [start];
     for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
       const block = blocks.get(key);
-      if (block !== undefined) found.set(key, block);
-      for (const child of children.get(key) ?? []) if (!found.has(child.key)) waiting.push(child.key);
+      if (block !== undefined) descendants.set(key, block);
+      for (const child of children.get(key) ?? []) if (!descendants.has(child.key)) waiting.push(child.key);
     }
   }
-  return [...found.values()];
+  return [...descendants.values()];
 }
 
 /** Loads the side blocks of a store into memory. */

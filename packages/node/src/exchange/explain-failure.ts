@@ -27,13 +27,13 @@ export async function explain(path: string, { run, error }: FailedRun): Promise<
   }
   if (error instanceof BadBytes) {
     for (const [index, { incoming, txs }] of run.blocks.entries()) {
-      const found = await withTransactions(incoming, txs).then(
+      const failure = await withTransactions(incoming, txs).then(
         () => undefined,
         (reason) => reason,
       );
-      if (found instanceof BadBytes)
+      if (failure instanceof BadBytes)
         return {
-          error: sourceError(incoming.key, found.message, found),
+          error: sourceError(incoming.key, failure.message, failure),
           remaining: run.blocks.slice(0, index),
         };
     }

@@ -119,8 +119,8 @@ export class Backlog {
   }
 
   #isReady(view: ChainView, transaction: WaitingTransaction): boolean {
-    const known = this.#fitting.get(transaction.key);
-    if (known !== undefined && hasGrownFrom(view, known)) {
+    const cached = this.#fitting.get(transaction.key);
+    if (cached !== undefined && hasGrownFrom(view, cached)) {
       return !transaction.keyImages().some((image) => view.isKeyImageSpent(image));
     }
     if (!this.#fits(view, transaction)) return false;

@@ -106,7 +106,7 @@ async function mineByWork(
   template: BlockTemplate,
   { order, pow }: WorkOrder,
 ): Promise<MinedBlock> {
-  const found = await pow.search(searchOf(template, order.startingNonce)).found;
-  if (found === undefined) throw new NoTemplate("no nonce of this template meets the difficulty");
-  return { height: template.height, incoming: provenBlock(parts, template, found.nonce) };
+  const nonce = await pow.search(searchOf(template, order.startingNonce)).result;
+  if (nonce === undefined) throw new NoTemplate("no nonce of this template meets the difficulty");
+  return { height: template.height, incoming: provenBlock(parts, template, nonce.nonce) };
 }

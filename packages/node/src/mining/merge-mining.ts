@@ -19,11 +19,11 @@ function slotOf(chainId: Uint8Array, nonce: number, chains: number): number {
 }
 
 function hasDistinctSlots(chainIds: readonly Uint8Array[], nonce: number): boolean {
-  const taken = new Set<number>();
+  const occupiedSlots = new Set<number>();
   for (const id of chainIds) {
     const slot = slotOf(id, nonce, chainIds.length);
-    if (taken.has(slot)) return false;
-    taken.add(slot);
+    if (occupiedSlots.has(slot)) return false;
+    occupiedSlots.add(slot);
   }
   return true;
 }

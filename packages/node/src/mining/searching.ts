@@ -90,10 +90,10 @@ export function createSearching(options: SearchingOptions): Searching {
     finish(started).catch(fault);
   };
   const finish = async (started: CurrentSearch) => {
-    const found = await started.search.found;
+    const nonce = await started.search.result;
     if (isStopped || current !== started) return;
     current = undefined;
-    if (found !== undefined) await submit(options, started.template, found.nonce);
+    if (nonce !== undefined) await submit(options, started.template, nonce.nonce);
     await restart();
   };
   const fault = (error: unknown) => {

@@ -60,9 +60,9 @@ export function createRecorder(options: RecorderOptions): BlockRecorder {
     },
     take(id) {
       const key = toHex(id);
-      const found = notes.get(key);
+      const note = notes.get(key);
       notes.delete(key);
-      return found;
+      return note;
     },
   };
 }
@@ -78,8 +78,8 @@ function minerDataAfter(backlog: Backlog, view: ChainView, appended: AppendedBlo
 function waitingAfter({ pool, freed, mined }: AppendedBlock): WaitingTransaction[] {
   const entries = publicEntries(pool.entries());
   if (freed === undefined) return entries;
-  const known = new Set(entries.map(({ key }) => key));
-  const returned = [...freed].filter(([key]) => !known.has(key)).map(([, it]) => waitingCandidate(it));
+  const keys = new Set(entries.map(({ key }) => key));
+  const returned = [...freed].filter(([key]) => !keys.has(key)).map(([, it]) => waitingCandidate(it));
   return [...entries, ...returned]
     .filter(({ key }) => mined?.has(key) !== true)
     .sort((a, b) => compareTableOrder(a.id, b.id));

@@ -158,13 +158,13 @@ export class ChainSync {
   async onChain(link: PeerLink, answer: PayloadOf<"chain">): Promise<void> {
     const { pending, newestAnnounced } = link;
     if (pending?.what !== "chain") throw new PeerFault("a chain that nobody asked for", { score: 1 });
-    const known = {
+    const knownBlocks = {
       read: this.#read,
       isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
       isExpected: (key: string) => this.queue.has(key),
     };
     try {
-      await runSliced(checkChain(known, answer, pending), link.peer.slicing);
+      await runSliced(checkChain(knownBlocks, answer, pending), link.peer.slicing);
     } catch (error) {
       if (!this.#followsPopped(pending, answer)) throw error;
       if (link.pending === pending) link.pending = undefined;

@@ -48,17 +48,17 @@ interface ChainMark {
 
 /** Checks one block of a chain after the first; true when it is unknown. */
 function isUnknown(
-  known: KnownBlocks,
+  knownBlocks: KnownBlocks,
   { id, key, height }: AnnouncedBlock,
   { mark, isPastUnknown }: { readonly mark: ChainMark; readonly isPastUnknown: boolean },
 ): boolean {
-  const { read } = known;
-  const found = read.heightOf(id);
-  const where = found !== undefined && found < mark.height ? found : undefined;
+  const { read } = knownBlocks;
+  const ownHeight = read.heightOf(id);
+  const where = ownHeight !== undefined && ownHeight < mark.height ? ownHeight : undefined;
   // A side block does not imply anything about the blocks below it: they may have been removed again.
-  const isBeside = found === undefined && read.alternativeBlock(id) !== undefined;
+  const isBeside = ownHeight === undefined && read.alternativeBlock(id) !== undefined;
   if (where === undefined && (isPastUnknown || !isBeside)) {
-    if (known.isInvalid(key)) throw new PeerFault("a chain with an invalid block", WRONG);
+    if (knownBlocks.isInvalid(key)) throw new PeerFault("a chain with an invalid block", WRONG);
     return true;
   }
   if (isPastUnknown) throw new PeerFault("a known block above unknown ones", DISHONEST);
@@ -72,18 +72,18 @@ function isUnknown(
  * Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
  */
 export function* checkChain(
-  known: KnownBlocks,
+  knownBlocks: KnownBlocks,
   answer: PayloadOf<"chain">,
   { overlap }: Pick<PendingRequest & { what: "chain" }, "overlap">,
 ): Generator<void, void> {
   checkShape(answer, overlap);
-  const { read } = known;
+  const { read } = knownBlocks;
   for (;;) {
     const height = read.height();
     const mark: ChainMark = { height, topId: read.blockInfo(height - 1)!.hash };
     const isSame = () => read.heightOf(mark.topId) === height - 1;
     try {
-      yield* checkBlockIds(known, answer, mark);
+      yield* checkBlockIds(knownBlocks, answer, mark);
       if (isSame()) return;
     } catch (error) {
       if (isSame()) throw error;
@@ -92,7 +92,7 @@ export function* checkChain(
 }
 
 function* checkBlockIds(
-  known: KnownBlocks,
+  knownBlocks: KnownBlocks,
   answer: PayloadOf<"chain">,
   mark: ChainMark,
 ): Generator<void, void> {
@@ -104,7 +104,7 @@ function* checkBlockIds(
     if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", DISHONEST);
     seen.add(block.key);
     const isNew: boolean =
-      i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, { mark, isPastUnknown });
+      i === 0 ? isFirstUnknown(knownBlocks, block) : isUnknown(knownBlocks, block, { mark, isPastUnknown });
     isPastUnknown ||= isNew;
   }
 }
@@ -167,9 +167,9 @@ export function* checkBlocks(
     fetched.set(read.key, read);
   }
   const inOrder = keys.map((key) => {
-    const found = fetched.get(key);
-    if (found === undefined) throw new PeerFault("not all blocks asked for");
-    return found;
+    const transaction = fetched.get(key);
+    if (transaction === undefined) throw new PeerFault("not all blocks asked for");
+    return transaction;
   });
   if (inOrder[0]!.height > start) throw new PeerFault("a block ahead of its height", WRONG);
   return inOrder.map((entry) => entry.fetched);

@@ -247,8 +247,8 @@ export class PeerProtocol {
     const link = this.links.find(({ peer }) => peer.isOpen);
     if (link === undefined || !this.#wantsComplement) return;
     this.#wantsComplement = false;
-    const known = this.#parts.pool.entries().filter(({ row }) => isPublic(row));
-    link.peer.notify(messages.poolComplement, { hashes: Buffer.concat(known.map(({ id }) => id)) });
+    const publicEntries = this.#parts.pool.entries().filter(({ row }) => isPublic(row));
+    link.peer.notify(messages.poolComplement, { hashes: Buffer.concat(publicEntries.map(({ id }) => id)) });
   }
 
   #scheduleTick(): void {

@@ -123,10 +123,10 @@ function* missingOf(
     yield;
     const id = transactionHashes[index];
     if (id === undefined) throw new PeerFault("asks for a transaction the block does not have", WRONG);
-    const found = transactionOf(parts, id);
-    if (found === undefined) throw new PeerFault("asks for a transaction that is not known", WRONG);
-    meter.spend({ rows: 3, bytes: found.length + TRANSACTION_OVERHEAD });
-    entries.push({ blob: found, prunableHash: NULL_HASH });
+    const transaction = transactionOf(parts, id);
+    if (transaction === undefined) throw new PeerFault("asks for a transaction that is not known", WRONG);
+    meter.spend({ rows: 3, bytes: transaction.length + TRANSACTION_OVERHEAD });
+    entries.push({ blob: transaction, prunableHash: NULL_HASH });
   }
   return entries;
 }
@@ -199,10 +199,10 @@ export function createServer(parts: ChainParts, pruningSeed: () => number): Serv
     async blocks(link, ask) {
       if (ask.blocks.length > MAX_BLOCKS_OF_REQUEST) throw new PeerFault("asks for too many blocks", WRONG);
       checkDistinct(ask.blocks);
-      const found = await respond(link, requestBlocks.cost, (meter) => entriesOf(read, ask, meter));
+      const response = await respond(link, requestBlocks.cost, (meter) => entriesOf(read, ask, meter));
       link.peer.notify(messages.blocks, {
-        blocks: found.blocks,
-        missed_ids: found.missed,
+        blocks: response.blocks,
+        missed_ids: response.missed,
         current_blockchain_height: read.height(),
       });
     },

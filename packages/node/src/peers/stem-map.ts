@@ -55,9 +55,9 @@ export function createStemMap(outgoing: readonly string[], random: RandomSource)
       }
     },
     stemOf(source) {
-      const known = outOf.get(source);
-      if (known !== undefined && outs[known] !== undefined) return outs[known];
-      if (known !== undefined) usage[known]!--;
+      const destination = outOf.get(source);
+      if (destination !== undefined && outs[destination] !== undefined) return outs[destination];
+      if (destination !== undefined) usage[destination]!--;
       const at = assign(source);
       return at === undefined ? undefined : outs[at];
     },

@@ -19,10 +19,10 @@ export async function dropFromPool(parts: PoolParts, keys: readonly string[]): P
 }
 
 function dropSome(parts: PoolParts, keys: readonly string[]): void {
-  const known = keys.filter((key) => parts.pool.get(key) !== undefined);
-  if (known.length === 0) return;
+  const present = keys.filter((key) => parts.pool.get(key) !== undefined);
+  if (present.length === 0) return;
   transact(parts, (writer) => {
-    for (const key of known) parts.pool.remove(writer, key);
+    for (const key of present) parts.pool.remove(writer, key);
   });
 }
 

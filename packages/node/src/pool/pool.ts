@@ -167,8 +167,8 @@ function createDraft(index: PoolIndex): PoolDraft {
   return {
     get,
     entries() {
-      const kept = index.inTableOrder.toArray().filter(({ key }) => !changes.has(key));
-      return [...kept, ...changes.values()].filter((entry) => entry !== undefined).sort(inTableOrder);
+      const unchanged = index.inTableOrder.toArray().filter(({ key }) => !changes.has(key));
+      return [...unchanged, ...changes.values()].filter((entry) => entry !== undefined).sort(inTableOrder);
     },
     add(writer, id, row, prefix) {
       writer.putPoolTransaction(id, row);

@@ -44,11 +44,11 @@ export function markRelayed(
 }
 
 function markNow(parts: PoolParts, entries: readonly RelayedEntry[], phase: RelayPhase): void {
-  const known = entries.filter(({ key }) => parts.pool.get(key) !== undefined);
-  if (known.length === 0) return;
-  const hidden = known.map(({ key }) => parts.pool.get(key)!).filter(({ row }) => !isPublic(row));
+  const present = entries.filter(({ key }) => parts.pool.get(key) !== undefined);
+  if (present.length === 0) return;
+  const hidden = present.map(({ key }) => parts.pool.get(key)!).filter(({ row }) => !isPublic(row));
   transact(parts, (writer) => {
-    for (const { key, embargoEnd } of known) {
+    for (const { key, embargoEnd } of present) {
       const { row } = parts.pool.get(key)!;
       const reached = phases.indexOf(phase) > phases.indexOf(row.phase) ? phase : row.phase;
       const isWaiting = reached === "stem" && !row.keptByBlock && embargoEnd !== undefined;

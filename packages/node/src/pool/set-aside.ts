@@ -16,23 +16,32 @@ export interface SetAsideTransactions {
 
 /** Creates an empty collection. */
 export function createSetAside(maxBytes = MAX_BYTES): SetAsideTransactions {
-  const kept = new Map<string, Omit<TransactionCandidate, "transaction"> & { readonly blob: Uint8Array }>();
+  const candidates = new Map<
+    string,
+    Omit<TransactionCandidate, "transaction"> & { readonly blob: Uint8Array }
+  >();
   let bytes = 0;
   const forget = (key: string) => {
-    bytes -= kept.get(key)?.weight ?? 0;
-    kept.delete(key);
+    bytes -= candidates.get(key)?.weight ?? 0;
+    candidates.delete(key);
   };
   return {
     get(key) {
-      const found = kept.get(key);
-      return found && { id: found.id, weight: found.weight, transaction: readTransaction(found.blob) };
+      const candidate = candidates.get(key);
+      return (
+        candidate && {
+          id: candidate.id,
+          weight: candidate.weight,
+          transaction: readTransaction(candidate.blob),
+        }
+      );
     },
     add({ id, weight, transaction }) {
       const key = toHex(id);
       forget(key);
-      kept.set(key, { id, weight, blob: writeTransaction(transaction) });
+      candidates.set(key, { id, weight, blob: writeTransaction(transaction) });
       bytes += weight;
-      for (const oldest of kept.keys()) {
+      for (const oldest of candidates.keys()) {
         if (bytes <= maxBytes) break;
         forget(oldest);
       }

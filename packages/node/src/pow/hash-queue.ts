@@ -55,9 +55,9 @@ export function createHashQueue(now: () => number): HashQueue {
       readySince = now();
     },
     takeAll(lost) {
-      const taken = entries.filter(({ seed }) => seed === lost).map(({ job }) => job);
+      const jobs = entries.filter(({ seed }) => seed === lost).map(({ job }) => job);
       entries.splice(0, entries.length, ...entries.filter(({ seed }) => seed !== lost));
-      return taken;
+      return jobs;
     },
   };
 }

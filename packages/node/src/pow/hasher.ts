@@ -135,13 +135,13 @@ interface NonceTrial {
 
 /** Stops at the first nonce that meets the difficulty. */
 function tryNonces({ search, source, nonce, count }: NonceTrial, hash: Hash) {
-  let found: FoundNonce | undefined;
+  let best: FoundNonce | undefined;
   let hashes = 0;
-  while (hashes < count && found === undefined) {
+  while (hashes < count && best === undefined) {
     const tried = (nonce + hashes) % NONCES;
-    const made = hash({ ...search, blob: withNonce(search.blob, search.nonceOffset, tried) }, source);
-    if (meetsDifficulty(made, search.difficulty)) found = { nonce: tried, hash: made };
+    const powHash = hash({ ...search, blob: withNonce(search.blob, search.nonceOffset, tried) }, source);
+    if (meetsDifficulty(powHash, search.difficulty)) best = { nonce: tried, hash: powHash };
     hashes++;
   }
-  return { hashes, found };
+  return { hashes, nonce: best };
 }

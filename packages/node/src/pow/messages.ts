@@ -22,7 +22,7 @@ export type PowAnswer =
   /** Hashes computed for a search since the last report, and total CPU time (milliseconds) of the process. */
   | { readonly type: "progress"; readonly id: number; readonly hashes: number; readonly cpuMs: number }
   /** The end of a search; nothing is found if all nonces were tried. */
-  | { readonly type: "searched"; readonly id: number; readonly found: FoundNonce | undefined }
+  | { readonly type: "searched"; readonly id: number; readonly nonce: FoundNonce | undefined }
   | { readonly type: "failed"; readonly id: number; readonly reason: string }
   /** Which code computes RandomX from now on, and why it is not the system's library. */
   | DatasetStatus
@@ -69,7 +69,7 @@ export type ThreadMessage =
 /** The result of a thread's task. */
 export type ThreadResult =
   | { readonly type: "hashed"; readonly hash: Uint8Array }
-  | { readonly type: "tried"; readonly hashes: number; readonly found: FoundNonce | undefined }
+  | { readonly type: "tried"; readonly hashes: number; readonly nonce: FoundNonce | undefined }
   | { readonly type: "made"; readonly source: SeedSource }
   | { readonly type: "freed" }
   | { readonly type: "chosen"; readonly engine: Engine; readonly reason: string | undefined }

@@ -79,9 +79,9 @@ function createPoolWorker(settings: ProcessSettings, { onResult }: ThreadOwner):
 
 /** The library's caches, which must be freed in the end, because the process continues. */
 function createCacheList(settings: ProcessSettings) {
-  const made = new Map<bigint, NativeRandomXSource>();
+  const sources = new Map<bigint, NativeRandomXSource>();
   const forget = (source: SeedSource | undefined) => {
-    if (source !== undefined && "address" in source) made.delete(source.address);
+    if (source !== undefined && "address" in source) sources.delete(source.address);
   };
   return {
     /** Records the sources that are made, even if they are not needed any more. */
@@ -89,7 +89,7 @@ function createCacheList(settings: ProcessSettings) {
       onLost,
       onResult(result) {
         if (result.type === "made" && "address" in result.source)
-          made.set(result.source.address, result.source);
+          sources.set(result.source.address, result.source);
         onResult(result);
       },
     }),
@@ -99,11 +99,11 @@ function createCacheList(settings: ProcessSettings) {
       worker.send(message);
     },
     async free(): Promise<void> {
-      if (made.size === 0) return;
+      if (sources.size === 0) return;
       const library = await loadNativeRandomX({ isChecked: true, disabledFlags: settings.disabledFlags });
       if ("missing" in library) return;
-      for (const source of made.values()) library.release(source);
-      made.clear();
+      for (const source of sources.values()) library.release(source);
+      sources.clear();
     },
   };
 }

@@ -17,7 +17,7 @@ export interface Pow {
   /**
    * The hash (32 bytes) of a block (by its id, 32 bytes) that was hashed or found here, as long as it is remembered.
    */
-  known(blockId: Uint8Array): Uint8Array | undefined;
+  hashOf(blockId: Uint8Array): Uint8Array | undefined;
   /** Searches for a nonce. */
   search(search: PowSearch, onProgress?: OnProgress): RunningSearch;
   /** Keeps what the seed in use needs, and builds what the next one will need, if hashes are being computed at all. */
@@ -35,7 +35,7 @@ export interface Pow {
 /** A running search. */
 export interface RunningSearch {
   /** Undefined if it was stopped, or all nonces were tried. */
-  readonly found: Promise<FoundNonce | undefined>;
+  readonly result: Promise<FoundNonce | undefined>;
   stop(): void;
 }
 
@@ -60,7 +60,7 @@ const DEFAULT_IDLE_MS = 10 * 60_000;
 /** Creates it without a process. */
 export function createPow(options: PowOptions): Pow {
   const services = createHashServices(options);
-  const known = createKnownHashes();
+  const knownHashes = createKnownHashes();
   let nextId = 1;
   let fault: string | undefined;
   let openHashes = 0;
@@ -92,22 +92,22 @@ export function createPow(options: PowOptions): Pow {
     stalledMs: () => (openHashes === 0 ? 0 : performance.now() - lastEndedAt),
     async hash(work) {
       const hash = await compute(work);
-      known.add(work.blob, hash);
+      knownHashes.add(work.blob, hash);
       return hash;
     },
     hashClaimed: compute,
-    known: known.of,
+    hashOf: knownHashes.of,
     search(search, onProgress) {
       checkWork(search);
       const id = nextId++;
       const answered = services.process.ask({ type: "search", id, search }, onProgress);
-      const found = answered.then((answer) => {
+      const result = answered.then((answer) => {
         const nonce = foundOf(answer);
         if (nonce !== undefined)
-          known.add(withNonce(search.blob, search.nonceOffset, nonce.nonce), nonce.hash);
+          knownHashes.add(withNonce(search.blob, search.nonceOffset, nonce.nonce), nonce.hash);
         return nonce;
       });
-      return { found, stop: () => services.process.abandon(id) };
+      return { result, stop: () => services.process.abandon(id) };
     },
     useSeeds: (current, next) => {
       for (const place of [services.here, services.process]) place.notify({ type: "seeds", current, next });
@@ -134,9 +134,9 @@ function createHashServices(options: PowOptions) {
     idleMs,
     settings: () => ({ threads, engine, disabledFlags }),
     // Determined once for both, and for all later processes: the check takes a second.
-    onEngine(found: Engine, reason: string | undefined) {
-      if (engine !== found) options.onEngine?.(found, reason);
-      engine = found;
+    onEngine(chosenEngine: Engine, reason: string | undefined) {
+      if (engine !== chosenEngine) options.onEngine?.(chosenEngine, reason);
+      engine = chosenEngine;
     },
     onDataset,
   };
@@ -166,5 +166,5 @@ async function askForHash(questions: Questions, hash: HashQuestion): Promise<Uin
 }
 
 function foundOf(answer: PowAnswer | undefined): FoundNonce | undefined {
-  return answer?.type === "searched" ? answer.found : undefined;
+  return answer?.type === "searched" ? answer.nonce : undefined;
 }

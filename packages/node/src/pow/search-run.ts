@@ -10,7 +10,7 @@ export interface NonceRun {
 /** The result of a run. */
 export interface RunResult {
   readonly hashes: number;
-  readonly found: FoundNonce | undefined;
+  readonly nonce: FoundNonce | undefined;
   /** Milliseconds it took. */
   readonly ms: number;
 }
@@ -24,7 +24,7 @@ export interface SearchRun {
   /** Milliseconds until a thread has rested; undefined when none rests. */
   restLeft(): number | undefined;
   /** The first nonce in order that was found. */
-  found(): FoundNonce | undefined;
+  bestNonce(): FoundNonce | undefined;
 }
 
 /** Milliseconds for which a run occupies a thread: a block to verify, or a new template, may have to wait so long. */
@@ -65,14 +65,14 @@ export function createSearchRun(search: PowSearch, { threads, now }: SearchRunOp
       open.add(run);
       return run;
     },
-    finish(run, { hashes, found, ms }) {
+    finish(run, { hashes, nonce, ms }) {
       open.delete(run);
       if (restMs > 0) rests.push(now() + restMs);
       else length = Math.max(1, Math.min(MAX_RUN, Math.round((hashes * RUN_MS) / Math.max(ms, 0.01))));
-      if (found !== undefined) note(found);
+      if (nonce !== undefined) note(nonce);
       return isOver();
     },
     restLeft: () => (rests.length === 0 ? undefined : Math.max(0, Math.min(...rests) - now())),
-    found: () => best?.nonce,
+    bestNonce: () => best?.nonce,
   };
 }

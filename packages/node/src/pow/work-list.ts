@@ -214,7 +214,7 @@ function searchJob(lists: WorkState, { id, search, run }: Search, tried: NonceRu
       const progress = { type: "progress", id, hashes: result.hashes, cpuMs: cpuMs() } as const;
       if (!run.finish(tried, { ...result, ms })) return [progress];
       searches.delete(id);
-      return [progress, { type: "searched", id, found: run.found() }];
+      return [progress, { type: "searched", id, nonce: run.bestNonce() }];
     },
   };
 }

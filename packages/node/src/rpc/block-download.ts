@@ -170,9 +170,9 @@ export function getBlocksByHeight({ heights }: { heights: readonly number[] }, c
       const download = (height: number) =>
         blockEntry(moment.read, { height, extent: moment.read.blockExtent(height)! }, false);
       const entries = withinBounds({ heights: good, maxBytes }, download);
-      const found = mapInTurns(entries, (entry) => entry, { moment, signal, rows });
+      const read = mapInTurns(entries, (entry) => entry, { moment, signal, rows });
       const status = bad === undefined ? "OK" : `Error retrieving block at height ${bad}`;
-      return whenReady(found, (blocks) => ({ blocks, status }));
+      return whenReady(read, (blocks) => ({ blocks, status }));
     });
   return whenFailed(answer, (error) => {
     if (error instanceof PrunedAway) return { ...failed, blocks: [] };

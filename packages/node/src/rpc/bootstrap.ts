@@ -76,7 +76,7 @@ interface Asked {
 
 interface Chosen extends ReadChoice {
   readonly failed: Endpoint[];
-  asked: Asked | undefined;
+  target: Asked | undefined;
   isCaughtUp: boolean;
 }
 
@@ -107,14 +107,14 @@ export function createBootstrap(options: BootstrapOptions): Bootstrap {
   let chosen: Chosen | undefined;
   let wasEverUsed = false;
 
-  const close = () => chosen?.asked && closeNode(chosen.asked);
+  const close = () => chosen?.target && closeNode(chosen.target);
 
   /** A public node that fails makes room for another; the one that was named stays. */
-  const giveUp = (from: Chosen, asked: Asked) => {
-    if (from.node !== undefined || from.asked !== asked) return;
-    closeNode(asked);
-    from.asked = undefined;
-    from.failed.push(asked.endpoint);
+  const giveUp = (from: Chosen, target: Asked) => {
+    if (from.node !== undefined || from.target !== target) return;
+    closeNode(target);
+    from.target = undefined;
+    from.failed.push(target.endpoint);
     if (from.failed.length > MAX_FAILED) from.failed.shift();
   };
 
@@ -141,26 +141,26 @@ export function createBootstrap(options: BootstrapOptions): Bootstrap {
     }
   };
 
-  const ask = async (from: Chosen, asked: Asked, question: { key: CallKey; params: unknown }) => {
-    const send = asked.client[question.key] as (
+  const ask = async (from: Chosen, target: Asked, question: { key: CallKey; params: unknown }) => {
+    const send = target.client[question.key] as (
       params: unknown,
       options: CallOptions,
     ) => Promise<Readonly<Record<string, unknown>>>;
     try {
-      const answer = await send(question.params, { signal: asked.closed.signal });
+      const answer = await send(question.params, { signal: target.closed.signal });
       wasEverUsed = true;
       return answer;
     } catch (error) {
       if (!isExpected(error)) throw error;
       log.info("the bootstrap node gave no answer", { call: question.key, reason: error.message });
-      if (!(error instanceof RemoteError)) giveUp(from, asked);
+      if (!(error instanceof RemoteError)) giveUp(from, target);
       return undefined;
     }
   };
 
   return {
     get address() {
-      return chosen?.asked === undefined ? "" : endpointText(chosen.asked.endpoint);
+      return chosen?.target === undefined ? "" : endpointText(chosen.target.endpoint);
     },
     get wasEverUsed() {
       return wasEverUsed;
@@ -171,24 +171,24 @@ export function createBootstrap(options: BootstrapOptions): Bootstrap {
     choose(choice) {
       const read = readChoice(choice);
       close();
-      chosen = read && { ...read, failed: [], asked: undefined, isCaughtUp: false };
-      if (chosen?.node !== undefined) chosen.asked = open(chosen);
+      chosen = read && { ...read, failed: [], target: undefined, isCaughtUp: false };
+      if (chosen?.node !== undefined) chosen.target = open(chosen);
     },
     async nodeAhead() {
       const from = chosen;
       if (from === undefined || from.isCaughtUp) return undefined;
-      from.asked ??= open(from);
-      const { asked } = from;
-      if (asked === undefined) return undefined;
-      if (asked.standing === undefined || clockMs() - asked.lookedAt > LOOK_MS) {
-        asked.lookedAt = clockMs();
-        asked.standing = look(asked);
+      from.target ??= open(from);
+      const { target } = from;
+      if (target === undefined) return undefined;
+      if (target.standing === undefined || clockMs() - target.lookedAt > LOOK_MS) {
+        target.lookedAt = clockMs();
+        target.standing = look(target);
       }
-      const standing = await asked.standing;
+      const standing = await target.standing;
       if (standing === "caught up") from.isCaughtUp = true;
-      if (standing === "unusable") giveUp(from, asked);
+      if (standing === "unusable") giveUp(from, target);
       if (standing !== "ahead" || chosen !== from) return undefined;
-      return { ask: (key, params) => ask(from, asked, { key, params }) };
+      return { ask: (key, params) => ask(from, target, { key, params }) };
     },
     stop() {
       close();

@@ -20,7 +20,7 @@ const answered = (name: string, each: number): Cost => {
   return (_, result) => 1 + Math.floor(each * lengthOf(result[name]));
 };
 /** Some for each entry of a list that was asked for. */
-const asked = (name: string, each: number): Cost => {
+const perItem = (name: string, each: number): Cost => {
   return (params) => atLeastOne(each * lengthOf(params[name]));
 };
 
@@ -38,13 +38,13 @@ const range: Cost = ({ start_height: start, end_height: end }) => {
 export const costs: { readonly [name: string]: Cost } = {
   get_info: always(1),
   get_blocks: answered("blocks", 0.05),
-  get_blocks_by_height: asked("heights", 0.05),
+  get_blocks_by_height: perItem("heights", 0.05),
   get_hashes: answered("m_block_ids", 0.002),
-  get_outs_bin: asked("outputs", 1),
-  get_outs: asked("outputs", 1),
+  get_outs_bin: perItem("outputs", 1),
+  get_outs: perItem("outputs", 1),
   get_indexes: always(1),
-  get_transactions: asked("txs_hashes", 0.5),
-  is_key_image_spent: asked("key_images", 0.01),
+  get_transactions: perItem("txs_hashes", 0.5),
+  is_key_image_spent: perItem("key_images", 0.01),
   send_raw_tx: always(100),
   get_transaction_pool: answered("transactions", 0.5),
   get_transaction_pool_hashes: answered("tx_hashes", 0.01),
@@ -58,7 +58,7 @@ export const costs: { readonly [name: string]: Cost } = {
   get_output_histogram: ({ amounts }) => (lengthOf(amounts) === 0 ? 5_000_000 : 25_000 * lengthOf(amounts)),
   get_coinbase_tx_sum: ({ count }) => atLeastOne(2 * Number(count)),
   get_base_fee_estimate: always(1),
-  relay_tx: asked("txids", 100),
+  relay_tx: perItem("txids", 100),
   sync_info: always(2),
   get_txpool_backlog: (_, result) => atLeastOne(0.2 * lengthOf(result.backlog)),
   get_output_distribution: distribution,

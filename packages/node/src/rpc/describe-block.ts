@@ -88,8 +88,8 @@ export function blockOf(read: ChainReader, hash: Uint8Array): FoundBlock | undef
 
 function cumulativeDifficultyOf(read: ChainReader, hash: Uint8Array): bigint {
   const height = read.heightOf(hash);
-  const found = height === undefined ? read.alternativeBlock(hash) : read.blockInfo(height);
-  return found?.cumulativeDifficulty ?? 0n;
+  const block = height === undefined ? read.alternativeBlock(hash) : read.blockInfo(height);
+  return block?.cumulativeDifficulty ?? 0n;
 }
 
 /** Facts that are not in the block itself. */
@@ -101,10 +101,10 @@ interface HeaderOptions {
 }
 
 /** The header fields of an answer. Written out: to spread objects into it takes longer than to read the block. */
-export function describeHeader(found: FoundBlock, { depth, powHash }: HeaderOptions) {
-  const { header, height, weight } = found;
-  const own = splitWide(found.difficulty);
-  const cumulative = splitWide(found.cumulativeDifficulty);
+export function describeHeader(block: FoundBlock, { depth, powHash }: HeaderOptions) {
+  const { header, height, weight } = block;
+  const own = splitWide(block.difficulty);
+  const cumulative = splitWide(block.cumulativeDifficulty);
   return {
     block_size: weight,
     block_weight: weight,
@@ -115,18 +115,18 @@ export function describeHeader(found: FoundBlock, { depth, powHash }: HeaderOpti
     difficulty: own.low,
     difficulty_top64: own.high,
     wide_difficulty: own.hex,
-    hash: found.hash,
+    hash: block.hash,
     height,
-    long_term_weight: found.longTermWeight,
+    long_term_weight: block.longTermWeight,
     major_version: header.majorVersion,
-    miner_tx_hash: found.minerTransactionHash,
+    miner_tx_hash: block.minerTransactionHash,
     minor_version: header.minorVersion,
     nonce: header.nonce,
-    num_txes: found.transactionCount - 1,
-    orphan_status: found.orphan,
+    num_txes: block.transactionCount - 1,
+    orphan_status: block.orphan,
     pow_hash: powHash,
     prev_hash: header.previousId,
-    reward: sumAmounts(found.minerTransaction.prefix.outputs),
+    reward: sumAmounts(block.minerTransaction.prefix.outputs),
     timestamp: header.timestamp,
   };
 }

@@ -35,8 +35,8 @@ export function describeKnownHeader(
   block: FoundBlock,
   chainHeight = parts.state.view().height,
 ): Header {
-  const known = dialect === "upstream" ? undefined : pow.known(block.hash);
-  return describeHeader(block, { depth: depthOf(chainHeight, block.height), powHash: known ?? "" });
+  const powHash = dialect === "upstream" ? undefined : pow.hashOf(block.hash);
+  return describeHeader(block, { depth: depthOf(chainHeight, block.height), powHash: powHash ?? "" });
 }
 
 export type Header = ReturnType<typeof describeHeader>;
@@ -46,14 +46,14 @@ function depthOf(chainHeight: number, height: number): number {
   return Math.max(0, chainHeight - height - 1);
 }
 
-function powHashOf({ parts, pow }: NodeContext, read: ChainReader, found: FoundBlock) {
-  const { blob, hash, height } = found;
-  const { majorVersion } = found.header;
+function powHashOf({ parts, pow }: NodeContext, read: ChainReader, block: FoundBlock) {
+  const { blob, hash, height } = block;
+  const { majorVersion } = block.header;
   const isSeeded = powVariantOf(majorVersion) === "randomx";
   const schedule = parts.state.view().seedSchedule;
   const seedId = isSeeded ? idBelow(read, hash, seedHeight(height, schedule)) : undefined;
   const work: PowWork = { blob: blockHashingBlob(readBlock(blob)), height, majorVersion, seedId };
-  return pow.known(hash) ?? pow.hash(work);
+  return pow.hashOf(hash) ?? pow.hash(work);
 }
 
 /** Id of the block at a height of the chain that ends with `top`, which may lie beside the main chain. */

@@ -19,7 +19,7 @@ export function atThisMoment<T>(
   answer: (moment: Moment) => MaybePromise<T>,
 ): MaybePromise<T> {
   let held: ChainSnapshot | undefined;
-  const given = answer({
+  const response = answer({
     get read() {
       return held ?? read;
     },
@@ -28,7 +28,7 @@ export function atThisMoment<T>(
     },
   });
   // Nothing is held of what was answered in this turn.
-  return given instanceof Promise ? given.finally(() => held?.close()) : given;
+  return response instanceof Promise ? response.finally(() => held?.close()) : response;
 }
 
 /** A list of `length` elements that are read of the chain as it is now, each when it is written. */

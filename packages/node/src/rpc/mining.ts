@@ -59,8 +59,8 @@ async function calcPow(request: PowRequest, { parts, pow }: NodeContext) {
   if (blob.length > weightLimits(view).blockLimit + BLOB_LEEWAY) {
     throw refusal("wrongBlockBlobSize", "Block blob size is too big, rejecting block");
   }
-  const given = request.seed_hash === "" ? undefined : bytesOfHex(request.seed_hash, 32);
-  if (request.seed_hash !== "" && given === undefined) throw refusal("wrongParam", "Wrong seed hash");
+  const seedHash = request.seed_hash === "" ? undefined : bytesOfHex(request.seed_hash, 32);
+  if (request.seed_hash !== "" && seedHash === undefined) throw refusal("wrongParam", "Wrong seed hash");
   if (powVariantOf(majorVersion) !== "randomx") {
     if (powVariantOf(majorVersion) === 1 && blob.length < MIN_BYTES_VARIANT_1) {
       throw refusal("wrongBlockBlobSize", "Block blob size is too small for this version");
@@ -68,7 +68,7 @@ async function calcPow(request: PowRequest, { parts, pow }: NodeContext) {
     return toHex(await pow.hashClaimed({ blob, height, majorVersion, seedId: undefined }));
   }
   const at = seedHeight(height, view.seedSchedule);
-  const seedId = given ?? (at < view.height ? view.blockId(at) : NULL_HASH);
+  const seedId = seedHash ?? (at < view.height ? view.blockId(at) : NULL_HASH);
   return toHex(await pow.hashClaimed({ blob, height, majorVersion, seedId }));
 }
 

@@ -82,9 +82,9 @@ function publicNodes(
   request: { gray: boolean; white: boolean; include_blocked: boolean },
   context: NodeContext,
 ) {
-  const known = knownPeers(context, { publicOnly: true, includeBlocked: request.include_blocked });
+  const peers = knownPeers(context, { publicOnly: true, includeBlocked: request.include_blocked });
   const open = (list: "white" | "gray") =>
-    (request[list] ? known[list] : []).filter(({ rpc_port }) => rpc_port !== 0);
+    (request[list] ? peers[list] : []).filter(({ rpc_port }) => rpc_port !== 0);
   return { white: open("white"), gray: open("gray") };
 }
 
@@ -118,8 +118,8 @@ export function networkHandlers(): Implemented<NodeContext>[] {
       return { banned: seconds > 0, seconds };
     },
     getPeerList({ public_only, include_blocked }, context) {
-      const known = knownPeers(context, { publicOnly: public_only, includeBlocked: include_blocked });
-      return { gray_list: known.gray, white_list: known.white };
+      const peers = knownPeers(context, { publicOnly: public_only, includeBlocked: include_blocked });
+      return { gray_list: peers.gray, white_list: peers.white };
     },
     getPublicNodes: publicNodes,
     getNetStats(_, { startTime, network }) {

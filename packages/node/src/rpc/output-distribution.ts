@@ -98,21 +98,21 @@ function encodingOf({ binary, compress }: AmountRequest) {
 
 async function distributionOf(
   read: ChainReader,
-  request: AmountRequest & { readonly kept?: KeptDistribution | undefined },
+  request: AmountRequest & { readonly previous?: KeptDistribution | undefined },
   context: NodeContext,
 ) {
-  const { amount, binary, compress, cumulative, isPortable, kept } = request;
+  const { amount, binary, compress, cumulative, isPortable, previous } = request;
   const { signal, rows } = context;
   const blocks = rangeOf(read.height(), context.parts.network, request);
   const form = { encoding: encodingOf(request), isPortable } as const;
-  const missing = kept === undefined ? blocks : { from: kept.to + 1, to: blocks.to };
+  const missing = previous === undefined ? blocks : { from: previous.to + 1, to: blocks.to };
   const { base, perBlock } =
     amount === 0n
       ? await ringCtCounts(read, missing, context)
       : await visibleCounts(read, missing, { amount, signal, rows });
   const counts = { base, perBlock, isCumulative: cumulative };
-  const distribution = await serializeCounts(counts, form, { signal, before: kept?.distribution });
-  const before = kept === undefined ? base : outputsBefore(read, blocks.from);
+  const distribution = await serializeCounts(counts, form, { signal, before: previous?.distribution });
+  const before = previous === undefined ? base : outputsBefore(read, blocks.from);
   return { amount, base: before, binary, compress, distribution, start_height: blocks.from };
 }
 
@@ -125,7 +125,7 @@ function checkAmounts(amounts: readonly bigint[], isRestricted: boolean): void {
 /** For one kind of response; `kept`: the response for the blocks up to an earlier height. */
 interface ComputeOptions {
   readonly isPortable: boolean;
-  readonly kept?: KeptDistribution | undefined;
+  readonly previous?: KeptDistribution | undefined;
 }
 
 async function computeDistributions(
@@ -163,9 +163,9 @@ async function ringCtDistribution(
   const to = to_height === 0 ? newest : to_height;
   const key = [from_height, to === newest ? "newest" : to, cumulative, binary, compress, isPortable].join();
   const responses = context.memory.distributions.now();
-  const kept = responses.get(key);
-  if (kept?.to === to) return kept.response;
-  const options = { isPortable, kept };
+  const previous = responses.get(key);
+  if (previous?.to === to) return previous.response;
+  const options = { isPortable, previous };
   const computed = await computeDistributions({ ...request, to_height: to }, context, options);
   const response = lasting(computed, {});
   responses.set(key, { response, to, distribution: computed.distributions[0]!.distribution });

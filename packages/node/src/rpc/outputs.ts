@@ -37,7 +37,7 @@ function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromis
       : atThisMoment(parts.store, (moment) => {
           const readOne = (at: number) => moment.read.readIntoBatch(batch, at, outputs[at]!);
           const read = mapInTurns(outputs.keys(), readOne, { moment, signal, rows });
-          return whenReady(read, (found) => found.every((isFound) => isFound));
+          return whenReady(read, (presence) => presence.every((isFound) => isFound));
         });
   return whenReady(isComplete, (is) =>
     is ? { batch, unlocked: unlockedOf(batch.unlockTimes, rules) } : "Failed",
@@ -61,18 +61,20 @@ function unlockedOf(unlockTimes: Float64Array, rules: ChainContext): Uint8Array 
 export function outputHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.outputs, {
     getOuts: (request, context) =>
-      whenReady(findOutputs(request, context), (found) => {
-        if (typeof found === "string") return { status: found, outs: [] };
-        const { heights: height, keys: key, commitments: mask, transactionHashes: txid } = found.batch;
-        const { unlocked } = found;
-        return { outs: columns(found.batch.length, { height, key, mask, unlocked, ...(txid && { txid }) }) };
+      whenReady(findOutputs(request, context), (outputs) => {
+        if (typeof outputs === "string") return { status: outputs, outs: [] };
+        const { heights: height, keys: key, commitments: mask, transactionHashes: txid } = outputs.batch;
+        const { unlocked } = outputs;
+        return {
+          outs: columns(outputs.batch.length, { height, key, mask, unlocked, ...(txid && { txid }) }),
+        };
       }),
     getOutsBin: (request, context) =>
-      whenReady(findOutputs(request, context), (found) => {
-        if (typeof found === "string") return { status: found, outs: [] };
-        const { heights: height, keys: key, commitments: mask, length } = found.batch;
-        const txid = found.batch.transactionHashes ?? new Uint8Array(key.length);
-        return { outs: columns(length, { height, key, mask, unlocked: found.unlocked, txid }) };
+      whenReady(findOutputs(request, context), (outputs) => {
+        if (typeof outputs === "string") return { status: outputs, outs: [] };
+        const { heights: height, keys: key, commitments: mask, length } = outputs.batch;
+        const txid = outputs.batch.transactionHashes ?? new Uint8Array(key.length);
+        return { outs: columns(length, { height, key, mask, unlocked: outputs.unlocked, txid }) };
       }),
     getOutputHistogram: outputHistogram,
     getOutputDistribution: (request, context) =>

@@ -5,8 +5,8 @@ import type { NodeContext, NodeServices } from "./context.ts";
 export function contextsOf(services: NodeServices): (request: RequestInfo) => NodeContext {
   const contexts = new WeakMap<RequestCaller, NodeContext>();
   return ({ dialect, restricted, remoteAddress, caller }) => {
-    const known = contexts.get(caller);
-    if (known !== undefined) return known;
+    const cached = contexts.get(caller);
+    if (cached !== undefined) return cached;
     const context = {
       ...services,
       dialect,

@@ -71,13 +71,13 @@ interface EntryOptions {
 }
 
 /** Whole in `as_hex`, or in two parts where asked for or where nothing is prunable. */
-function transactionText(found: TransactionBytes, options: EntryOptions): TransactionText {
-  const { pruned, prunable, prunableHash: hash } = found;
+function transactionText(transactionBytes: TransactionBytes, options: EntryOptions): TransactionText {
+  const { pruned, prunable, prunableHash: hash } = transactionBytes;
   const { prune, split, decode_as_json, text } = options;
   const inParts = split || prune || prunable.length === 0;
   const fields = {
     as_hex: inParts ? NOTHING : Buffer.concat([pruned, prunable]),
-    as_json: decode_as_json ? quoted(jsonOf(found, prune)) : noText,
+    as_json: decode_as_json ? quoted(jsonOf(transactionBytes, prune)) : noText,
     pruned_as_hex: inParts ? pruned : NOTHING,
     prunable_as_hex: inParts && !prune ? prunable : NOTHING,
     prunable_hash: hash,
@@ -104,11 +104,11 @@ function knownText(
 ): TransactionText {
   const { text, decode_as_json, prune, split } = options;
   const key = `${text}${decode_as_json ? "j" : ""}${prune ? "p" : ""}${split ? "s" : ""}`;
-  const known = memory.transactions.get(key);
-  if (known !== undefined) return known;
-  const made = transactionText(bytesOf(parts.store.read, place), options);
-  if (made.isRemembered) memory.transactions.set(key, made);
-  return made;
+  const cached = memory.transactions.get(key);
+  if (cached !== undefined) return cached;
+  const entry = transactionText(bytesOf(parts.store.read, place), options);
+  if (entry.isRemembered) memory.transactions.set(key, entry);
+  return entry;
 }
 
 function jsonOf({ pruned, prunable }: TransactionBytes, prune: boolean): string {

@@ -34,7 +34,7 @@ function getTransactions(request: TransactionsRequest, context: NodeContext) {
     if (bytes.length !== 32) return noTransactions("Failed, size of data mismatch");
   }
   const { decode_as_json, prune, split } = request;
-  const found = mapInTurns(
+  const entries = mapInTurns(
     texts,
     (text) => {
       const place = findTransaction(context, bytesOfHex(text)!);
@@ -43,7 +43,7 @@ function getTransactions(request: TransactionsRequest, context: NodeContext) {
     },
     context,
   );
-  return whenReady(found, (answers) => {
+  return whenReady(entries, (answers) => {
     const txs = answers.filter((answer) => typeof answer !== "string");
     return {
       missed_tx: answers.filter((answer) => typeof answer === "string"),

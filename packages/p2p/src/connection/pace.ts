@@ -94,8 +94,8 @@ export class Pace {
 
   #isReaderLate(now: number, written: number): boolean {
     if (this.#writing === undefined || now - this.#writing.since < WRITE_WINDOW_MS) return false;
-    const taken = written - this.#writing.written;
+    const bytes = written - this.#writing.written;
     this.#writing = { since: now, written };
-    return taken < (MIN_BYTES_PER_SECOND * WRITE_WINDOW_MS) / 1000;
+    return bytes < (MIN_BYTES_PER_SECOND * WRITE_WINDOW_MS) / 1000;
   }
 }

@@ -124,12 +124,12 @@ export class PortableValue {
   fields(declared: PortableNames): (PortableValue | undefined)[] | undefined {
     if (this.type !== "object" || this.isArray) return undefined;
     this.#source.charge(OBJECT_BYTES + SLOT_BYTES * declared.names.length);
-    const found = this.#noneOf(declared);
+    const values = this.#noneOf(declared);
     const { scanner } = this.#source;
     scanner.moveTo(this.#position);
-    this.#findFields(declared, this.#roomFor(declared), found);
+    this.#findFields(declared, this.#roomFor(declared), values);
     this.#end = scanner.position;
-    return found;
+    return values;
   }
 
   /** Reads each value of an array. */
@@ -162,16 +162,16 @@ export class PortableValue {
     const { scanner } = source;
     source.charge(SLOT_BYTES * count);
     const room = this.#roomFor(declared);
-    const found = this.#noneOf(declared);
+    const values = this.#noneOf(declared);
     const objects: T[] = [];
     let position = this.#position;
     for (let i = 0; i < count; i++) {
       source.charge(OBJECT_BYTES + SLOT_BYTES * declared.names.length);
-      found.fill(undefined);
+      values.fill(undefined);
       scanner.moveTo(position);
-      this.#findFields(declared, room, found);
+      this.#findFields(declared, room, values);
       position = scanner.position;
-      objects.push(read(found));
+      objects.push(read(values));
     }
     return objects;
   }
@@ -190,7 +190,7 @@ export class PortableValue {
   #findFields(
     declared: PortableNames,
     room: readonly PortableValue[],
-    found: (PortableValue | undefined)[],
+    values: (PortableValue | undefined)[],
   ): void {
     const { bytes, scanner } = this.#source;
     let next = 0;
@@ -205,7 +205,7 @@ export class PortableValue {
       if (value === undefined) continue;
       if (head === undefined) value.#become(type!, undefined, begin);
       else value.#become(head.type, head.count, head.position);
-      found[index] = value;
+      values[index] = value;
       next = index + 1;
     }
   }

@@ -73,8 +73,8 @@ function writeSize(writer: Writer, size: number): void {
 function writeInteger(writer: Writer, type: IntegerType, value: bigint): void {
   const { bytes, signed } = integerTypes[type];
   const bits = 8 * bytes;
-  const kept = signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
-  if (kept !== value) throw new RangeError(`${value} is not of type ${type}`);
+  const wrapped = signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
+  if (wrapped !== value) throw new RangeError(`${value} is not of type ${type}`);
   if (bytes === 8) return void writer.writeInt64(value);
   const low = Number(BigInt.asUintN(32, value));
   for (let i = 0; i < bytes; i++) writer.writeByte((low >>> (8 * i)) & 0xff);
@@ -163,8 +163,8 @@ export class PortableObjects {
 }
 
 function writeObject(writer: Writer, object: PortableObject): void {
-  const known = remembered.get(object);
-  if (known !== undefined) return void writer.writeBytes(known);
+  const cached = remembered.get(object);
+  if (cached !== undefined) return void writer.writeBytes(cached);
   writeSize(writer, object.size);
   for (const name of isSorted(object) ? object.keys() : [...object.keys()].sort(compareNames)) {
     writer.writeBytes(nameBytes(name));
@@ -189,8 +189,8 @@ const bytesOfNames = new Map<string, Uint8Array>();
 
 /** The length of a name, followed by its characters. */
 function nameBytes(name: string): Uint8Array {
-  const known = bytesOfNames.get(name);
-  if (known !== undefined) return known;
+  const cached = bytesOfNames.get(name);
+  if (cached !== undefined) return cached;
   if (name.length === 0 || name.length > 254 || /[^\0-\xff]/.test(name))
     throw new RangeError("bad field name");
   const bytes = Uint8Array.of(name.length, ...Array.from(name, (character) => character.charCodeAt(0)));

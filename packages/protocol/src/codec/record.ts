@@ -39,8 +39,8 @@ function integerOf({ integer, boolean }: PortableValue): bigint {
 
 function inRange(type: IntegerType, value: bigint): bigint {
   const bits = Number(type.replace(/\D+/, ""));
-  const kept = type.startsWith("u") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value);
-  if (kept !== value) throw new BadBytes(`number outside ${type}`);
+  const wrapped = type.startsWith("u") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value);
+  if (wrapped !== value) throw new BadBytes(`number outside ${type}`);
   return value;
 }
 
@@ -225,9 +225,9 @@ export function defaultsTo<T extends boolean | number | bigint | string>(
   value: T,
 ): Field<T> {
   return {
-    toPortable: (given) => (given === value ? undefined : field.toPortable(given)),
+    toPortable: (input) => (input === value ? undefined : field.toPortable(input)),
     fromPortable: (entry) => (entry === undefined ? value : field.fromPortable(entry)),
-    toJson: (given) => (given === value ? undefined : field.toJson(given)),
+    toJson: (input) => (input === value ? undefined : field.toJson(input)),
     fromJson: (json) => (json === undefined ? value : field.fromJson(json)),
   };
 }

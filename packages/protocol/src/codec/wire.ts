@@ -224,9 +224,9 @@ export function union<const C extends Cases>(cases: C): Codec<Simplify<UnionOf<C
   return {
     read: (reader) => {
       const tag = reader.readByte();
-      const known = byTag.get(tag);
-      if (known === undefined) throw reader.bad(`unknown tag ${tag}`);
-      return { type: known.type, ...known.codec.read(reader) } as Simplify<UnionOf<C>>;
+      const variant = byTag.get(tag);
+      if (variant === undefined) throw reader.bad(`unknown tag ${tag}`);
+      return { type: variant.type, ...variant.codec.read(reader) } as Simplify<UnionOf<C>>;
     },
     write: (writer, value) => {
       const [tag, codec] = cases[value.type as string]!;

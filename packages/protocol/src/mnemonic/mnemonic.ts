@@ -27,8 +27,8 @@ type Maps = { readonly whole: WordMap; readonly byPrefix: WordMap };
 const mapsOf = new WeakMap<Language, Maps>();
 
 function maps(language: Language): Maps {
-  const known = mapsOf.get(language);
-  if (known !== undefined) return known;
+  const cached = mapsOf.get(language);
+  if (cached !== undefined) return cached;
   const whole = new Map(language.words.map((word, i) => [canonical(word), i]));
   const byPrefix = new Map(
     language.words.map((word, i) => [canonical(prefix(word, language.prefixLength)), i]),

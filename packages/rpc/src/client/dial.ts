@@ -49,7 +49,7 @@ function isThisMachine(host: string): boolean {
  * Source: net_helper.h `connect`.
  */
 export function createDialer({ tls, connect = overTcp }: { tls: ServerTls; connect?: Connect }): Dialer {
-  let known = tls.mode === "autodetect" ? undefined : tls.mode;
+  let mode = tls.mode === "autodetect" ? undefined : tls.mode;
 
   const withTls = async (...[target, signal]: Parameters<Connect>): Promise<Duplex> =>
     await secure(await connect(target, signal), { host: target.host, tls, signal });
@@ -67,21 +67,21 @@ export function createDialer({ tls, connect = overTcp }: { tls: ServerTls; conne
   };
 
   const dial: Connect = async (target, signal) => {
-    if (known === "enabled") return await withTls(target, signal);
-    if (known === "disabled" || isThisMachine(target.host)) return await connect(target, signal);
+    if (mode === "enabled") return await withTls(target, signal);
+    if (mode === "disabled" || isThisMachine(target.host)) return await connect(target, signal);
     const secured = await tryTls(target, signal);
-    known = secured === undefined ? "disabled" : "enabled";
+    mode = secured === undefined ? "disabled" : "enabled";
     return secured ?? (await connect(target, signal));
   };
 
   return {
-    dial: tls.mode === "autodetect" ? dial : known === "enabled" ? withTls : connect,
+    dial: tls.mode === "autodetect" ? dial : mode === "enabled" ? withTls : connect,
     reconsider: async (target) => {
-      if (tls.mode !== "autodetect" || known !== undefined) return false;
+      if (tls.mode !== "autodetect" || mode !== undefined) return false;
       const secured = await tryTls(target, AbortSignal.timeout(HANDSHAKE_MS)).catch(() => undefined);
       if (secured === undefined) return false;
       secured.destroy();
-      known = "enabled";
+      mode = "enabled";
       return true;
     },
   };

@@ -27,7 +27,7 @@ export function createDigestClient(login: Login): DigestClient {
       );
     },
     accept: (challenges) => {
-      const challenge = challenges.map(parseChallenge).find((found) => found !== undefined);
+      const challenge = challenges.map(parseChallenge).find((parsed) => parsed !== undefined);
       if (challenge === undefined || (nonce !== "" && !challenge.stale)) return false;
       nonce = challenge.nonce;
       algorithm = challenge.algorithm;

@@ -58,11 +58,11 @@ export function createLog({ write, categories = "0" }: LogOptions): Log {
 
 /** Caches results: categories are few, and every event tests one. */
 function remembered(isLogged: IsLogged): IsLogged {
-  const known = new Map<string, boolean>();
+  const levels = new Map<string, boolean>();
   return (category, severity) => {
     const event = `${severity} ${category}`;
-    const is = known.get(event) ?? isLogged(category, severity);
-    known.set(event, is);
+    const is = levels.get(event) ?? isLogged(category, severity);
+    levels.set(event, is);
     return is;
   };
 }

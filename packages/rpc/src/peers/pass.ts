@@ -95,13 +95,13 @@ export class Passes {
   }
 
   #numbersOf(sender: string): Numbers {
-    const known = this.#senders.get(sender) ?? new Numbers();
+    const numbers = this.#senders.get(sender) ?? new Numbers();
     // The one that was heard of last comes last.
     this.#senders.delete(sender);
-    this.#senders.set(sender, known);
+    this.#senders.set(sender, numbers);
     const [oldest] = this.#senders.keys();
     if (this.#senders.size > MOST_SENDERS) this.#senders.delete(oldest!);
-    return known;
+    return numbers;
   }
 
   #macOf(

@@ -112,13 +112,13 @@ export function fieldsOfCall(
   call: Call,
   descriptions: Descriptions,
 ): { readonly field: string; readonly key: string | undefined }[] {
-  const found: { field: string; key: string | undefined }[] = [];
+  const fields: { field: string; key: string | undefined }[] = [];
   for (const section of ["params", "result"] as const) {
     const visit = (schema: JsonSchema, names: readonly string[]): void => {
       const isWhole = names.length === 0;
       if (!isWhole || (schema.type !== "object" && schema.type !== undefined)) {
         const field = `${call.name} ${[section, ...names].join(".")}`;
-        found.push({ field, key: descriptionKeyOf(descriptions, call.name, { section, names }) });
+        fields.push({ field, key: descriptionKeyOf(descriptions, call.name, { section, names }) });
       }
       visitMembers(schema, names);
     };
@@ -132,5 +132,5 @@ export function fieldsOfCall(
     };
     visit(call[section].describe(), []);
   }
-  return found;
+  return fields;
 }

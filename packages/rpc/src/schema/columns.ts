@@ -90,10 +90,10 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
 };
 
 function partOf<P extends keyof ColumnKind>(schema: AnySchema, part: P): NonNullable<ColumnKind[P]> {
-  const found = kinds[schema.kind]?.[part];
-  if (found === undefined || schema.presence !== "always")
+  const column = kinds[schema.kind]?.[part];
+  if (column === undefined || schema.presence !== "always")
     throw new TypeError(`a field of kind ${schema.kind} is in no column (${part})`);
-  return found;
+  return column;
 }
 
 type ColumnsByName = Readonly<Record<string, Column | undefined>>;
@@ -109,7 +109,7 @@ export interface ColumnsWriter {
 /** Creates a writer to be used for one list schema, so that the layout of a record is determined once. */
 export function createColumnsWriter(fields: Fields): ColumnsWriter {
   const names = Object.keys(fields).sort();
-  let known: RecordLayout | undefined;
+  let layout: RecordLayout | undefined;
   return {
     put: (value, out, indent) => putColumns(value, { fields, names, out, indent }),
     portable(value) {
@@ -117,9 +117,9 @@ export function createColumnsWriter(fields: Fields): ColumnsWriter {
       if (length === 0) return undefined;
       const columnOf = value.columns as ColumnsByName;
       const widths = names.map((name) => widthOf(columnOf[name], length));
-      if (known === undefined || known.widths.some((width, i) => width !== widths[i]))
-        known = layOut(names, fields, widths);
-      return encodedObjects(length, fillRecords(known, columnOf, length));
+      if (layout === undefined || layout.widths.some((width, i) => width !== widths[i]))
+        layout = layOut(names, fields, widths);
+      return encodedObjects(length, fillRecords(layout, columnOf, length));
     },
   };
 }

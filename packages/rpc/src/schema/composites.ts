@@ -112,8 +112,8 @@ interface RecordLayout {
 function createLayouts(names: readonly string[]): (indent: string) => RecordLayout {
   const layouts: RecordLayout[] = [];
   return (indent) => {
-    const known = layouts[indent.length];
-    if (known !== undefined) return known;
+    const cached = layouts[indent.length];
+    if (cached !== undefined) return cached;
     const inner = `${indent}  `;
     const layout = {
       inner,
@@ -196,8 +196,8 @@ function isMissing(value: Json): boolean {
 }
 
 /** The value of a field, its default, or undefined when it is to be left out. */
-function valueToWrite(schema: AnySchema, given: unknown, dialect: Dialect): unknown {
-  const value = given === undefined && schema.omittable ? schema.absent() : given;
+function valueToWrite(schema: AnySchema, input: unknown, dialect: Dialect): unknown {
+  const value = input === undefined && schema.omittable ? schema.absent() : input;
   if (value === undefined) {
     if (schema.omittable) return undefined;
     throw new TypeError(`a field of kind ${schema.kind} is missing`);
@@ -331,8 +331,8 @@ export function or<Out, In>(schema: Schema<Out, In>, value: Out & In): Schema<Ou
     omittable: true,
     absent: () => value,
     absentInAnswer: true,
-    write: (given, dialect, indent) => schema.write(given, dialect, indent),
-    isEmpty: (given) => given === value || (schema.isEmpty(value) && schema.isEmpty(given)),
+    write: (input, dialect, indent) => schema.write(input, dialect, indent),
+    isEmpty: (input) => input === value || (schema.isEmpty(value) && schema.isEmpty(input)),
   };
 }
 

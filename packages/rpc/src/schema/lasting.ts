@@ -35,8 +35,8 @@ type Encoding = { readonly changing: object; readonly object: PortableObject };
 export function createEncodings(): (value: Lasting<unknown>, encode: () => PortableObject) => PortableObject {
   const encodings = new WeakMap<object, Encoding>();
   return ({ facts, changing }, encode) => {
-    const known = encodings.get(facts);
-    if (known !== undefined && isSame(known.changing, changing)) return known.object;
+    const cached = encodings.get(facts);
+    if (cached !== undefined && isSame(cached.changing, changing)) return cached.object;
     const object = rememberPortable(encode());
     encodings.set(facts, { changing, object });
     return object;

@@ -236,9 +236,9 @@ export function printable(longest: number): Schema<string, string | Quoted, fals
   return {
     ...asText,
     read: (value, reading) => {
-      const given = asText.read(value, reading);
-      if (!isName.test(given)) throw new BadRequest(`not 1 to ${longest} visible characters`);
-      return given;
+      const text = asText.read(value, reading);
+      if (!isName.test(text)) throw new BadRequest(`not 1 to ${longest} visible characters`);
+      return text;
     },
   };
 }

@@ -65,20 +65,20 @@ export function writtenPortable(value: unknown): PortableEntry | undefined {
 export function serialized<Out, In, O extends boolean>(
   schema: Schema<Out, In, O>,
 ): Schema<Out, In | Written, O> {
-  const given = (value: In | Written): In => {
+  const unwrapInput = (value: In | Written): In => {
     if (value instanceof Written) throw new TypeError("a value that is written in the other form");
     return value;
   };
   return {
     ...schema,
     write: (value, dialect, indent) =>
-      writtenText(value)?.toString("latin1") ?? schema.write(given(value), dialect, indent),
+      writtenText(value)?.toString("latin1") ?? schema.write(unwrapInput(value), dialect, indent),
     put: (value, out, indent) => {
       const text = writtenText(value);
-      if (text === undefined) putValue(schema as AnySchema, given(value), out, indent);
+      if (text === undefined) putValue(schema as AnySchema, unwrapInput(value), out, indent);
       else out.bytes(text);
     },
-    writePortable: (value) => writtenPortable(value) ?? schema.writePortable(given(value)),
+    writePortable: (value) => writtenPortable(value) ?? schema.writePortable(unwrapInput(value)),
     isEmpty: (value) => (value instanceof Written ? value.length === 0 : schema.isEmpty(value)),
   };
 }

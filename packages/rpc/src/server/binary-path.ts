@@ -15,12 +15,12 @@ export function isBinaryBody(body: Uint8Array): boolean {
 
 /** Responds to a binary path: request and response are portable storage; any other body gets HTTP 400. */
 export function answerBinaryPath<Context>(
-  found: Implemented<Context>,
+  implementation: Implemented<Context>,
   body: Uint8Array,
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<Answer> {
-  const { call } = found;
+  const { call } = implementation;
   const { budget } = request;
   budget.checkRequest(call.cost, 0);
   const params = readBinaryParams(call, body, budget.memoryFor(call.cost));
@@ -29,7 +29,7 @@ export function answerBinaryPath<Context>(
     const writing = { form: "portable", request } as const;
     // Lists are created in the turn in which the handler returns, so that their source is consistent.
     const written = whenReady(budget.admit(call.cost), () =>
-      whenReady(runHandler(found, params.value, request, rules), (value) =>
+      whenReady(runHandler(implementation, params.value, request, rules), (value) =>
         writeLongLists(call.result, value, writing),
       ),
     );

@@ -48,7 +48,7 @@ export type Rules<Context> = {
   /** Handlers wait for it; an error it throws rejects the call. */
   readonly context: (request: RequestInfo) => MaybePromise<Context>;
   /** Checks that a token covers the objects that a call with these params is about; throws the error otherwise. */
-  readonly checkReach?: (call: Call, asked: { params: unknown; context: Context; bearer: Bearer }) => void;
+  readonly checkReach?: (call: Call, request: { params: unknown; context: Context; bearer: Bearer }) => void;
   /**
    * Whether a need of a declaration is met, or can be met now; if left out, every need is. An error it throws rejects
    * the call.
@@ -105,11 +105,11 @@ export function findCall<Context>(
   name: string,
   request: RequestInfo,
 ): Implemented<Context> | undefined {
-  const found = calls.get(name);
-  if (found === undefined) return undefined;
-  const { access, dialect = request.dialect } = found.call;
+  const implementation = calls.get(name);
+  if (implementation === undefined) return undefined;
+  const { access, dialect = request.dialect } = implementation.call;
   const isKnown = dialect === request.dialect && !(request.restricted && access === "unrestricted");
-  return isKnown ? found : undefined;
+  return isKnown ? implementation : undefined;
 }
 
 /** Whether a request may make this call. */
@@ -145,12 +145,12 @@ export function readParams(call: Call, params: Json): unknown {
 
 /** Runs a handler with parsed params; throws RpcError for every error that the caller may see. */
 export function runHandler<Context>(
-  found: Implemented<Context>,
+  implementation: Implemented<Context>,
   params: unknown,
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<unknown> {
-  const { name, cost, reads } = found.call;
+  const { name, cost, reads } = implementation.call;
   rules.log?.info("call", { call: name, from: request.remoteAddress, request: request.id });
   const { rows } = request.caller;
   const run = () =>
@@ -158,10 +158,12 @@ export function runHandler<Context>(
       whenOver(
         () => {
           const { bearer } = request;
-          if (bearer !== undefined) rules.checkReach?.(found.call, { params, context, bearer });
+          if (bearer !== undefined) rules.checkReach?.(implementation.call, { params, context, bearer });
           // What acts is never ended halfway.
           rows.begin(reads ? cost.rows : Number.POSITIVE_INFINITY);
-          const result = whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context));
+          const result = whenMet(implementation.call.needs, { context, rules }, () =>
+            runMet(implementation, params, context),
+          );
           return counted(rows, result);
         },
         () => rules.release?.(context),
@@ -190,8 +192,8 @@ function timed(
   run: () => MaybePromise<unknown>,
   onCall: (end: CallEnd) => void,
 ): MaybePromise<unknown> {
-  const begun = performance.now();
-  const end = (error?: unknown) => onCall({ call, seconds: (performance.now() - begun) / 1000, error });
+  const startMs = performance.now();
+  const end = (error?: unknown) => onCall({ call, seconds: (performance.now() - startMs) / 1000, error });
   const ran = whenFailed(run, (error) => {
     end(error ?? "failed");
     throw error;

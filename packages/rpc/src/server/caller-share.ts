@@ -191,8 +191,8 @@ export class CallerShare {
   }
 
   #useOf(key: string, isOfToken: boolean): Use {
-    const known = this.#uses.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#uses.get(key);
+    if (existing !== undefined) return existing;
     const { heldBytes, heldBytesPerAddress } = this.limits;
     const bytes = isOfToken ? heldBytes * TOKENS_SHARE : heldBytesPerAddress;
     const use = {
@@ -286,9 +286,9 @@ export class CallerShare {
     // Never more than requests leave free, however low the limits are set.
     const most = Math.min(heldBytes, heldBytesPerAddress) / 2;
     const bytes = Math.min(cost.responseBytes, reservedBytes, most);
-    const asked = { caller, bytes, isExpensive: isExpensive(cost) };
+    const request = { caller, bytes, isExpensive: isExpensive(cost) };
     if (caller.hasLeft) return undefined;
-    const admission = this.#waiting.length === 0 ? this.#tryAdmit(asked) : undefined;
+    const admission = this.#waiting.length === 0 ? this.#tryAdmit(request) : undefined;
     if (admission !== undefined) return admission;
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#giveUp(waiting), slowMs);
@@ -296,7 +296,7 @@ export class CallerShare {
         clearTimeout(timer);
         resolve(admitted);
       };
-      const waiting = { ...asked, admit };
+      const waiting = { ...request, admit };
       this.#waiting.push(waiting);
       // Requests before it may wait for resources that this one does not need.
       this.admitWaiting();
@@ -355,8 +355,8 @@ export class CallerShare {
  * Whether a token uses as much as is still free: thus one token may have half, two a third each, and some is always
  * left for the next.
  */
-function takesTooMuch({ isOfToken }: Use, taken: number, free: number): boolean {
-  return isOfToken && taken > 0 && taken >= free;
+function takesTooMuch({ isOfToken }: Use, used: number, free: number): boolean {
+  return isOfToken && used > 0 && used >= free;
 }
 
 /** A class, since there is one object per request. */

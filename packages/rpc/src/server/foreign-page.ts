@@ -93,8 +93,8 @@ function isStolenName(
   { origins, hasLogin, restricted }: PageRules,
 ): boolean {
   if (hasLogin || restricted || !isRebindable(host, head)) return false;
-  const asked = host.toLowerCase();
-  for (const origin of origins) if (hostOf(origin) === asked) return false;
+  const requestHost = host.toLowerCase();
+  for (const origin of origins) if (hostOf(origin) === requestHost) return false;
   return true;
 }
 

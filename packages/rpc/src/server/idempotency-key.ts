@@ -21,8 +21,8 @@ export function hasHeaderFor({ params }: Call, { idempotencyKey }: WithHeader): 
 export function withHeader(call: Call, params: Json, request: WithHeader): Json {
   if (!hasHeaderFor(call, request) || !isJsonObject(params)) return params;
   const key = unquoted(request.idempotencyKey!);
-  const given = params[FIELD] ?? null;
-  if (given !== null && given !== key)
+  const bodyKey = params[FIELD] ?? null;
+  if (bodyKey !== null && bodyKey !== key)
     throw new RpcError(
       protocolErrors.invalidParams.code,
       `Invalid params: the header Idempotency-Key and the field ${FIELD} are different`,

@@ -52,11 +52,18 @@ export function answerJsonRpc<Context>(
   const { items, values, isBatch } = parsed;
   if (items.length > limits.batch) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
   const messages = items.map((item) => readMessage(calls.byName, item, request));
-  if (isBatch && messages.some((message) => "found" in message && hasHeaderFor(message.found.call, request)))
+  if (
+    isBatch &&
+    messages.some(
+      (message) => "implementation" in message && hasHeaderFor(message.implementation.call, request),
+    )
+  )
     return jsonAnswer(errorText(0, headerOfBatch()));
-  const found = messages.flatMap((message) => ("found" in message ? [message.found.call] : []));
-  if (!found.every((call) => isAllowed(call, request))) return notAllowed;
-  const declared = found.map(({ cost }) => cost);
+  const callsOfBatch = messages.flatMap((message) =>
+    "implementation" in message ? [message.implementation.call] : [],
+  );
+  if (!callsOfBatch.every((call) => isAllowed(call, request))) return notAllowed;
+  const declared = callsOfBatch.map(({ cost }) => cost);
   const cost = isBatch ? batchCost(limits, declared) : declared[0];
   if (cost !== undefined) request.budget.checkRequest(cost, values);
   const admitted = cost === undefined ? undefined : request.budget.admit(cost);
@@ -86,7 +93,8 @@ async function answerBatch<Context>(
   budget.spend(messages.length * REFUSAL_BYTES);
   for (const message of messages) {
     if (slice.isOver) await slice.yield();
-    if (request.caller.isGone && "found" in message && message.found.call.reads) throw new CallerLeft();
+    if (request.caller.isGone && "implementation" in message && message.implementation.call.reads)
+      throw new CallerLeft();
     try {
       const answer = await answerMessage(message, request, rules);
       budget.spend(answer.length);
@@ -123,7 +131,7 @@ function parseBody(body: Uint8Array, maxValues: number): ParsedBody {
 /** A message, parsed as far as needed before its call runs. */
 type ReadMessage<Context> =
   | { readonly id: Json; readonly error: RpcError }
-  | { readonly id: Json; readonly found: Implemented<Context>; readonly params: Json };
+  | { readonly id: Json; readonly implementation: Implemented<Context>; readonly params: Json };
 
 function readMessage<Context>(
   calls: ReadonlyMap<string, Implemented<Context>>,
@@ -136,11 +144,11 @@ function readMessage<Context>(
   if (!isAbsent(jsonrpc) && typeof jsonrpc !== "string")
     return { id: 0, error: errorOf(protocolErrors.invalidParams) };
   const id = isAbsent(message.id) ? 0 : message.id!;
-  const found = findCall(calls, method, request);
-  if (found === undefined) return { id, error: errorOf(protocolErrors.methodNotFound) };
-  const refusal = scopeRefusal(found.call, method, request.bearer);
+  const implementation = findCall(calls, method, request);
+  if (implementation === undefined) return { id, error: errorOf(protocolErrors.methodNotFound) };
+  const refusal = scopeRefusal(implementation.call, method, request.bearer);
   if (refusal !== undefined) return { id, error: refusal };
-  return { id, found, params: paramsOf(message.params, found.call.params.kind === "list") };
+  return { id, implementation, params: paramsOf(message.params, implementation.call.params.kind === "list") };
 }
 
 function answerMessage<Context>(
@@ -150,10 +158,10 @@ function answerMessage<Context>(
 ): MaybePromise<string | Buffer> {
   const { id } = message;
   if ("error" in message) return errorText(id, message.error);
-  const { call } = message.found;
+  const { call } = message.implementation;
   const answer = () => {
-    const given = withHeader(call, message.params, request);
-    const result = runHandler(message.found, readParams(call, given), request, rules);
+    const params = withHeader(call, message.params, request);
+    const result = runHandler(message.implementation, readParams(call, params), request, rules);
     const form = { dialect: request.dialect, indent: INDENT };
     const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
     return whenReady(written, (value) => resultText(id, call, { value, dialect: form.dialect }));

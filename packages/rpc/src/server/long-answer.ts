@@ -29,7 +29,7 @@ export function writeLongLists(schema: AnySchema, result: unknown, writing: Writ
   if (typeof result !== "object" || result === null) return result;
   if (!(result instanceof Lasting)) return writeListsOf(schema, result, writing);
   const { facts, changing } = result;
-  return whenReady(writtenFacts(schema, facts, writing.form), (known) => lasting(known, changing));
+  return whenReady(writtenFacts(schema, facts, writing.form), (lists) => lasting(lists, changing));
 }
 
 /** Cached facts whose long lists are serialized, by the facts and the form. */
@@ -41,9 +41,9 @@ function writtenFacts(schema: AnySchema, facts: object, form: Form): MaybePromis
   const forms = written.get(facts) ?? new Map<string, MaybePromise<object>>();
   written.set(facts, forms);
   const key = form === "portable" ? form : form.dialect + form.indent;
-  const known = forms.get(key) ?? writeListsOf(schema, facts, { form });
-  forms.set(key, known);
-  return known;
+  const cached = forms.get(key) ?? writeListsOf(schema, facts, { form });
+  forms.set(key, cached);
+  return cached;
 }
 
 /** Returns the same object if there is no long list. */

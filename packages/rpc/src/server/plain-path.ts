@@ -13,12 +13,12 @@ import { writeLongLists } from "./long-answer.ts";
 
 /** Responds to a plain path: request and response are bare JSON objects; any other body gets HTTP 400. */
 export function answerPlainPath<Context>(
-  found: Implemented<Context>,
+  implementation: Implemented<Context>,
   body: Uint8Array,
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<Answer> {
-  const { call } = found;
+  const { call } = implementation;
   const { budget, dialect } = request;
   const answer = () => {
     const { object, values } = parseCountedJson(body, budget.memoryFor(call.cost) / BYTES_PER_VALUE);
@@ -27,7 +27,7 @@ export function answerPlainPath<Context>(
     const form = { dialect, indent: "" };
     // Lists are created in the turn in which the handler returns, so that their source is consistent.
     const written = whenReady(budget.admit(call.cost), () =>
-      whenReady(runHandler(found, params, request, rules), (value) =>
+      whenReady(runHandler(implementation, params, request, rules), (value) =>
         writeLongLists(call.result, value, { form, request }),
       ),
     );
@@ -39,7 +39,7 @@ export function answerPlainPath<Context>(
     if (error instanceof BadJson || error instanceof BadParams) return badRequest;
     const refusal = visibleError(error, call, { request, log: rules.log });
     if (refusal !== error) return failed;
-    return jsonAnswer(refusalText(found, refusal, request));
+    return jsonAnswer(refusalText(implementation, refusal, request));
   });
 }
 

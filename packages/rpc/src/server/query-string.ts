@@ -11,19 +11,19 @@ const QUERY = /^[-A-Za-z0-9._~!$&'()*,;=:@/?%]*$/;
 export function readQuery(text: string, fields: QueryFields): Record<string, unknown> {
   if (text.length > MAX_QUERY_LENGTH) throw new BadRequest(`longer than ${MAX_QUERY_LENGTH} characters`);
   if (!QUERY.test(text)) throw new BadRequest("holds characters that are to be percent-encoded");
-  const given = new Map<string, unknown>();
+  const parameters = new Map<string, unknown>();
   for (const pair of text === "" ? [] : text.split("&")) {
     const equals = pair.indexOf("=");
     if (equals === -1) throw new BadRequest("not name=value pairs");
     const name = decoded(pair.slice(0, equals));
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) throw new BadRequest("not a parameter of this resource", [named(name)]);
-    if (given.has(name)) throw new BadRequest("given twice", [name]);
-    given.set(name, readValue(pair.slice(equals + 1), name, field));
+    if (parameters.has(name)) throw new BadRequest("given twice", [name]);
+    parameters.set(name, readValue(pair.slice(equals + 1), name, field));
   }
   const values = Object.entries(fields).map(([name, { absent }]) => [
     name,
-    given.has(name) ? given.get(name) : absent,
+    parameters.has(name) ? parameters.get(name) : absent,
   ]);
   return Object.fromEntries(values);
 }

@@ -14,7 +14,7 @@ export class RequestBudget {
   readonly #bodyBytes: number;
   #admission: Admission | undefined;
   #responseBytes = 0;
-  #made = 0;
+  #usedBytes = 0;
 
   constructor(caller: Caller, bodyBytes: number) {
     this.#caller = caller;
@@ -52,13 +52,13 @@ export class RequestBudget {
   /** Checks that the response may grow by `bytes`, beside those counted; throws OverBudget or CallerLeft. */
   check(bytes: number): void {
     if (this.#caller.hasLeft) throw new CallerLeft();
-    if (this.#made + bytes > this.#responseBytes) throw new OverBudget("response", "response too long");
+    if (this.#usedBytes + bytes > this.#responseBytes) throw new OverBudget("response", "response too long");
   }
 
   /** Counts bytes of the response. */
   spend(bytes: number): void {
     this.check(bytes);
-    this.#made += bytes;
+    this.#usedBytes += bytes;
   }
 
   /**

@@ -38,10 +38,10 @@ export function findResource<Context>(
 ): AskedResource<Context> | undefined {
   if (index.size === 0) return undefined;
   const [path = "", ...query] = target.split("?");
-  const asked = askedOf(path, prefix);
-  const found = asked && index.get(asked.path);
-  if (found === undefined || (restricted && found.resource.access === "unrestricted")) return undefined;
-  return { ...found, name: asked?.name, query: query.join("?") };
+  const parsedPath = askedOf(path, prefix);
+  const match = parsedPath && index.get(parsedPath.path);
+  if (match === undefined || (restricted && match.resource.access === "unrestricted")) return undefined;
+  return { ...match, name: parsedPath?.name, query: query.join("?") };
 }
 
 const NO_STORE = "Cache-Control: no-store\r\n";
@@ -60,23 +60,25 @@ const badMethod: Answer = {
 
 /** Responds to a request for a resource. Throws errors that end the request. */
 export function answerResource<Context>(
-  asked: AskedResource<Context>,
+  resourceRequest: AskedResource<Context>,
   { head, request }: { readonly head: RequestHead; readonly request: RequestInfo },
   rules: Rules<Context>,
 ): MaybePromise<Answer | StreamAnswer> {
-  const { cost, path, query } = asked.resource;
+  const { cost, path, query } = resourceRequest.resource;
   if (head.method !== "GET" && head.method !== "HEAD") return badMethod;
   const answer = () => {
-    const values = readQuery(asked.query, query);
+    const values = readQuery(resourceRequest.query, query);
     request.budget.checkRequest(cost, 0);
     return whenReady(request.budget.admit(cost), () => {
       rules.log?.info("call", { call: path, from: request.remoteAddress, request: request.id });
       return whenReady(rules.context(request), (context) =>
-        runHandler(asked, { head, request, values, context }, rules),
+        runHandler(resourceRequest, { head, request, values, context }, rules),
       );
     });
   };
-  return whenFailed<Answer | StreamAnswer>(answer, (error) => refused(asked, { error, request }, rules));
+  return whenFailed<Answer | StreamAnswer>(answer, (error) =>
+    refused(resourceRequest, { error, request }, rules),
+  );
 }
 
 type Asking<Context> = {
@@ -104,13 +106,13 @@ function runHandler<Context>(
       throw error;
     },
   );
-  return whenReady(answer, (made): Answer | StreamAnswer => {
-    if (!("events" in made)) {
+  return whenReady(answer, (response): Answer | StreamAnswer => {
+    if (!("events" in response)) {
       release();
-      return plainAnswer(made);
+      return plainAnswer(response);
     }
     return {
-      events: made.events,
+      events: response.events,
       longest: resource.cost.responseBytes,
       onFailure: (error) => rules.log?.error("rpc stream failed", { call: resource.path, error }),
       onEnd: () => {
@@ -121,11 +123,11 @@ function runHandler<Context>(
   });
 }
 
-function plainAnswer(made: Exclude<ResourceAnswer, { readonly events: unknown }>): Answer {
-  const { status = 200 } = made;
-  if ("json" in made)
-    return { status, type: "application/json", body: formatJson(made.json), headers: NO_STORE };
-  return { status, type: made.type, body: Buffer.from(made.text, "utf8"), headers: NO_STORE };
+function plainAnswer(response: Exclude<ResourceAnswer, { readonly events: unknown }>): Answer {
+  const { status = 200 } = response;
+  if ("json" in response)
+    return { status, type: "application/json", body: formatJson(response.json), headers: NO_STORE };
+  return { status, type: response.type, body: Buffer.from(response.text, "utf8"), headers: NO_STORE };
 }
 
 function refused<Context>(

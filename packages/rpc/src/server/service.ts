@@ -102,26 +102,26 @@ export function createAnswerer<Context>(
   return {
     requestBytesOf: (path) => paths.get(path)?.call.cost.requestBytes ?? Number.POSITIVE_INFINITY,
     findResource(target, restricted) {
-      const asked = findResource(atPath, target, { prefix, restricted });
-      if (asked === undefined) return undefined;
+      const match = findResource(atPath, target, { prefix, restricted });
+      if (match === undefined) return undefined;
       return {
-        name: asked.name,
-        requestBytes: asked.resource.cost.requestBytes,
-        refusalOf: (bearer) => scopeRefusal(asked.resource, asked.resource.path, bearer),
-        answer: (head, request) => answerResource(asked, { head, request }, rules),
+        name: match.name,
+        requestBytes: match.resource.cost.requestBytes,
+        refusalOf: (bearer) => scopeRefusal(match.resource, match.resource.path, bearer),
+        answer: (head, request) => answerResource(match, { head, request }, rules),
       };
     },
     answer(path, body, request) {
       if (path === "/json_rpc") {
         return answerJsonRpc(request.restricted ? strangers : owners, body, request, rules);
       }
-      const found = findCall(paths, path, request);
-      if (found === undefined) return notFound;
-      if (!isAllowed(found.call, request)) return notAllowed;
-      const refusal = scopeRefusal(found.call, path, request.bearer);
+      const implementation = findCall(paths, path, request);
+      if (implementation === undefined) return notFound;
+      if (!isAllowed(implementation.call, request)) return notAllowed;
+      const refusal = scopeRefusal(implementation.call, path, request.bearer);
       if (refusal !== undefined) return refusalAnswer(403, refusal);
-      const answer = isBinary(found.call, body) ? answerBinaryPath : answerPlainPath;
-      return answer(found, body, request, rules);
+      const answer = isBinary(implementation.call, body) ? answerBinaryPath : answerPlainPath;
+      return answer(implementation, body, request, rules);
     },
   };
 }
@@ -219,16 +219,16 @@ export function createHttpService(
       if (pass !== undefined && head.target === ALIVE_PATH) return httpAnswer(head, alive, origins);
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not support chunks: such a request has no body to it.
-      const known = head.length !== undefined || isContract ? body : noBody;
+      const bodyBytes = head.length !== undefined || isContract ? body : noBody;
       // A page is in memory anyway, so its response need not be admitted.
       const page = pageAt(head.target);
       if (page !== undefined) return httpAnswer(head, answerPage(head.method, page), origins);
       const resource = answerer.findResource(head.target, restricted);
       const named = resource === undefined ? askedOf(head.target, prefix) : undefined;
-      const found = resource ?? named;
-      if (found === undefined) return httpAnswer(head, notFound, origins);
-      const { name } = found;
-      const budget = new RequestBudget(caller, known.length);
+      const match = resource ?? named;
+      if (match === undefined) return httpAnswer(head, notFound, origins);
+      const { name } = match;
+      const budget = new RequestBudget(caller, bodyBytes.length);
       const mayAct = pass?.mayAct ?? (head.method === "POST" || hasLogin);
       const { remoteAddress } = caller;
       const { idempotencyKey } = head;
@@ -236,15 +236,19 @@ export function createHttpService(
       const isRestricted = restricted || pass?.restricted === true;
       const sent = { dialect, restricted: isRestricted, mayAct, remoteAddress, id, name, idempotencyKey };
       const request = { ...sent, bearer, caller, budget };
-      const here = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
+      const here = () => resource?.answer(head, request) ?? answerer.answer(named!.path, bodyBytes, request);
       const { elsewhere } = service;
       // Only this process knows what the token allows: another process would take its bearer for the owner.
       const answer =
         elsewhere === undefined || named?.name === undefined || bearer !== undefined
           ? here
           : () => {
-              const asked = namedRequest(head, { request, body: known, isPassedOn: pass !== undefined });
-              return whenReady(elsewhere.answer(asked), (made) => made ?? here());
+              const forward = namedRequest(head, {
+                request,
+                body: bodyBytes,
+                isPassedOn: pass !== undefined,
+              });
+              return whenReady(elsewhere.answer(forward), (response) => response ?? here());
             };
       return answerWithin(service, { head, answer, request, share, caller });
     },
@@ -301,9 +305,9 @@ const passedOnCost = { ...costs.small, requestBytes: Number.POSITIVE_INFINITY };
 
 function namedRequest(
   { method, target }: RequestHead,
-  asked: { readonly request: RequestInfo; readonly body: Uint8Array; readonly isPassedOn: boolean },
+  input: { readonly request: RequestInfo; readonly body: Uint8Array; readonly isPassedOn: boolean },
 ): NamedRequest {
-  const { request, body, isPassedOn } = asked;
+  const { request, body, isPassedOn } = input;
   const { name = "", id, mayAct, restricted, idempotencyKey, caller, budget } = request;
   return {
     name,
@@ -331,33 +335,33 @@ type Admission = {
 };
 
 /** The response with its memory, or undefined if the connection is to be cut. */
-function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnswer | undefined> {
-  const { head, request, share, caller } = asked;
+function answerWithin(service: Service, admission: Admission): MaybePromise<HttpAnswer | undefined> {
+  const { head, request, share, caller } = admission;
   if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
   const answer = whenFailed(
-    () => whenReady(share.turn(caller), () => answerAdmitted(service, asked)),
-    (error) => answerToError(service, asked, error),
+    () => whenReady(share.turn(caller), () => answerAdmitted(service, admission)),
+    (error) => answerToError(service, admission, error),
   );
-  return whenReady(answer, (made) => {
+  return whenReady(answer, (response) => {
     request.budget.end();
     // A stream's request is in progress until the stream ends.
-    if (made?.stream === undefined) share.end(caller);
-    return made;
+    if (response?.stream === undefined) share.end(caller);
+    return response;
   });
 }
 
-function answerAdmitted({ origins }: Service, asked: Admission): MaybePromise<HttpAnswer | undefined> {
-  const { head, request } = asked;
-  if (asked.caller.hasLeft) return undefined;
-  return whenReady(asked.answer(), (answer) => {
-    if ("events" in answer) return streamAdmitted(answer, asked, origins);
+function answerAdmitted({ origins }: Service, admission: Admission): MaybePromise<HttpAnswer | undefined> {
+  const { head, request } = admission;
+  if (admission.caller.hasLeft) return undefined;
+  return whenReady(admission.answer(), (answer) => {
+    if ("events" in answer) return streamAdmitted(answer, admission, origins);
     const hold = request.budget.settle(answer.body.length);
     return httpAnswer(head, answer, origins, hold);
   });
 }
 
-function streamAdmitted(answer: StreamAnswer, asked: Admission, origins: Origins): HttpAnswer {
-  const { head, request, share, caller } = asked;
+function streamAdmitted(answer: StreamAnswer, admission: Admission, origins: Origins): HttpAnswer {
+  const { head, request, share, caller } = admission;
   if (!share.beginStream(caller)) {
     answer.onEnd();
     return httpAnswer(head, tooManyStreams, origins);

@@ -27,10 +27,11 @@ export function parseZmqEndpoint(text: string): ZmqEndpoint {
   if (path !== undefined && path !== "*")
     return { text, kind: "ipc", path: path.startsWith("@") ? `\0${path.slice(1)}` : path };
   const [, bracketed, plain, digits] = /^tcp:\/\/(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5}|\*)$/.exec(text) ?? [];
-  const given = bracketed ?? plain;
+  const address = bracketed ?? plain;
   const port = digits === "*" ? 0 : Number(digits);
-  if (given === undefined || port > 65_535) throw new BadEndpoint(`not tcp://ip:port or ipc://path: ${text}`);
-  const host = given === "*" ? "0.0.0.0" : (interfaceAddress(given) ?? given);
+  if (address === undefined || port > 65_535)
+    throw new BadEndpoint(`not tcp://ip:port or ipc://path: ${text}`);
+  const host = address === "*" ? "0.0.0.0" : (interfaceAddress(address) ?? address);
   return { text, kind: "tcp", host, port };
 }
 

@@ -87,17 +87,17 @@ function treeOf(name: string, record: Buffer): Tree {
 
 function compareNumber(path: string, key: number): Compare {
   const wanted = BigInt(key);
-  return (found) => {
-    if (found.length < 8) throw new BadSource(path, `a key has ${found.length} bytes, expected 8`);
-    const value = found.readBigUInt64LE(0);
+  return (other) => {
+    if (other.length < 8) throw new BadSource(path, `a key has ${other.length} bytes, expected 8`);
+    const value = other.readBigUInt64LE(0);
     return value < wanted ? -1 : value > wanted ? 1 : 0;
   };
 }
 
 const compareName =
   (key: Buffer): Compare =>
-  (found) =>
-    Buffer.compare(found, key);
+  (other) =>
+    Buffer.compare(other, key);
 
 /** Opens an LMDB file; throws BadSource for another format, and errors of the system. */
 export function openLmdbFile(path: string): LmdbFile {
@@ -213,9 +213,9 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       throw new BadSource(path, `${tree.name} is a tree of ${tree.depth} pages from root to leaf`);
     }
     /** The page read last at each depth: usually the same one is needed again. */
-    const kept: { page: number; bytes: Buffer }[] = [];
+    const pathPages: { page: number; bytes: Buffer }[] = [];
     const pageAt = (level: number, page: number): Buffer => {
-      const last = kept[level];
+      const last = pathPages[level];
       if (last?.page === page) return last.bytes;
       const bytes = readPages(page, 1);
       const kind = bytes.readUInt16LE(10) & KIND;
@@ -223,7 +223,7 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       const isRight = isLeaf ? kind === LEAF || kind === (LEAF | FIXED) : kind === BRANCH;
       if (numberAt(bytes, 0) !== page || !isRight)
         throw damaged(page, `is not the page of ${tree.name} it should be`);
-      kept[level] = { page, bytes };
+      pathPages[level] = { page, bytes };
       return bytes;
     };
     /** The leaf that contains a key, if any page does. */
@@ -261,11 +261,11 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
     return {
       /** The value of a key, which is in its page or on separate pages, with the flags of its node. */
       get(compare: Compare, maxBytes: number): { flags: number; value: Buffer } | undefined {
-        const found = find(compare);
-        if (found?.node === undefined) {
-          return found?.row === undefined ? undefined : { flags: 0, value: found.row };
+        const position = find(compare);
+        if (position?.node === undefined) {
+          return position?.row === undefined ? undefined : { flags: 0, value: position.row };
         }
-        const { page, bytes, node } = found;
+        const { page, bytes, node } = position;
         if ((node.flags & BIG) !== 0)
           return { flags: node.flags, value: bigValue(page, node, bytes, maxBytes) };
         const value = bytes.subarray(node.end, node.end + node.low);
@@ -276,17 +276,17 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       },
     };
   };
-  const plain = (name: string, found: { flags: number; value: Buffer } | undefined): Buffer | undefined => {
-    if (found === undefined) return undefined;
-    if ((found.flags & ~BIG) !== 0) throw new BadSource(path, `${name} has a row of a kind unknown here`);
-    return found.value;
+  const plain = (name: string, item: { flags: number; value: Buffer } | undefined): Buffer | undefined => {
+    if (item === undefined) return undefined;
+    if ((item.flags & ~BIG) !== 0) throw new BadSource(path, `${name} has a row of a kind unknown here`);
+    return item.value;
   };
   const tables = createTree(state.main);
   const treeNamed = (name: string): Tree => {
-    const found = tables.get(compareName(Buffer.from(name)), TREE_BYTES);
-    if (found?.flags !== TABLE || found.value.length !== TREE_BYTES)
+    const item = tables.get(compareName(Buffer.from(name)), TREE_BYTES);
+    if (item?.flags !== TABLE || item.value.length !== TREE_BYTES)
       throw new BadSource(path, `it has no table ${name}`);
-    return treeOf(name, found.value);
+    return treeOf(name, item.value);
   };
   const tableOf = (source: Tree): LmdbTable => {
     const tree = createTree(source);
@@ -294,11 +294,11 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       count: source.count,
       get: (key, maxBytes) => plain(source.name, tree.get(compareNumber(path, key), maxBytes)),
       duplicates(key) {
-        const found = tree.get(compareNumber(path, key), pageSize);
-        if (found?.flags !== (TABLE | SEVERAL) || found.value.length !== TREE_BYTES) {
+        const value = tree.get(compareNumber(path, key), pageSize);
+        if (value?.flags !== (TABLE | SEVERAL) || value.value.length !== TREE_BYTES) {
           throw new BadSource(path, `${source.name} has no rows under ${key}`);
         }
-        return tableOf(treeOf(source.name, found.value));
+        return tableOf(treeOf(source.name, value.value));
       },
     };
   };

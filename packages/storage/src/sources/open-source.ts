@@ -60,10 +60,9 @@ function fileAt(path: string, network: string): string {
   if (!statSync(path).isDirectory()) return path;
   const inside = join(path, "data.mdb");
   const own = join(path, "lmdb", "data.mdb");
-  const found =
-    findMonerodDatabase(path, network) ?? [inside, own].find((candidate) => existsSync(candidate));
-  if (found === undefined) throw new BadSource(path, `no folder of a monerod with the chain of ${network}`);
-  return found;
+  const file = findMonerodDatabase(path, network) ?? [inside, own].find((candidate) => existsSync(candidate));
+  if (file === undefined) throw new BadSource(path, `no folder of a monerod with the chain of ${network}`);
+  return file;
 }
 
 /**

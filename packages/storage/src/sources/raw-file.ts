@@ -57,27 +57,27 @@ function* readExisting({ path, first, blockAt }: RawFileOptions): Generator<void
         `it is of version ${header.version} and begins at block ${header.first}: write to another`,
       );
     }
-    let begun: ExistingFile = { first, next: first, size: CHAIN_FILE_HEADER_BYTES };
+    let existing: ExistingFile = { first, next: first, size: CHAIN_FILE_HEADER_BYTES };
     let last: { height: number; offset: number; length: number } | undefined;
     try {
       for (const chunk of chunks(file, { height: first, offset: CHAIN_FILE_HEADER_BYTES + 4 })) {
         last = chunk;
-        begun = { first, next: chunk.height + 1, size: chunk.offset + chunk.length };
+        existing = { first, next: chunk.height + 1, size: chunk.offset + chunk.length };
         if (chunk.height % 1000 === 0) yield;
       }
     } catch (error) {
       if (!(error instanceof CutOff)) throw error;
     }
-    if (last === undefined) return begun;
+    if (last === undefined) return existing;
     const own = blockAt(last.height);
-    const found = readPackagedBlock(file.read(last.offset, last.length));
-    if (own === undefined || Buffer.compare(own, found) !== 0) {
+    const block = readPackagedBlock(file.read(last.offset, last.length));
+    if (own === undefined || Buffer.compare(own, block) !== 0) {
       throw new BadSource(
         path,
         `block ${last.height}, offset ${last.offset}: our chain has another: write to another file`,
       );
     }
-    return begun;
+    return existing;
   } finally {
     file.close();
   }
@@ -96,13 +96,13 @@ export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> 
     if (!about.isFile()) throw new BadSource(options.path, "is no file");
     const { first } = options;
     const isNew = isFileEmpty(file, about.size);
-    const begun = isNew
+    const existing = isNew
       ? { first, next: first, size: CHAIN_FILE_HEADER_BYTES }
       : yield* readExisting(options);
     if (isNew) writeAll(file, writeChainFileHeader({ first, last: first }), 0);
     // Removes a chunk that was cut off, or what a loss of power left there.
-    ftruncateSync(file, begun.size);
-    return createRawFile(file, begun);
+    ftruncateSync(file, existing.size);
+    return createRawFile(file, existing);
   } catch (error) {
     closeSync(file);
     throw error;

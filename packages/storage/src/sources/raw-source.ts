@@ -74,7 +74,7 @@ export function openRawSource(path: string): ChainSource {
 
 function createRawSource(file: SourceBytes, { version, first }: ChainFileHeader): ChainSource {
   /** A chunk that was found before: the next request usually continues after it. */
-  let known = { height: first, offset: FIRST_CHUNK };
+  let position = { height: first, offset: FIRST_CHUNK };
   const blockOf = (chunk: Chunk, withTransactions: boolean): SourceBlock => {
     const { height, offset, length } = chunk;
     const bytes = file.read(offset, length);
@@ -93,11 +93,11 @@ function createRawSource(file: SourceBytes, { version, first }: ChainFileHeader)
     first,
     pruningSeed: 0,
     *blocks({ height, withTransactions = true }: SourceStart) {
-      const from = height >= known.height ? known : { height: first, offset: FIRST_CHUNK };
+      const from = height >= position.height ? position : { height: first, offset: FIRST_CHUNK };
       for (const chunk of chunks(file, from)) {
         if (chunk.height < height && chunk.height % CHUNKS_PER_TURN === 0) yield undefined;
         if (chunk.height < height) continue;
-        if (chunk.height === height) known = chunk;
+        if (chunk.height === height) position = chunk;
         yield blockOf(chunk, withTransactions);
       }
     },

@@ -12,7 +12,7 @@ const SAMPLE = 30;
 
 export interface LossCheck {
   readonly url: string;
-  readonly known: Acknowledged;
+  readonly acknowledgements: Acknowledged;
   /** How much was known before the last round. */
   readonly before: { readonly blocks: number; readonly transactions: number };
   readonly chance: Chance;
@@ -25,10 +25,11 @@ async function checkBlock(url: string, hash: string): Promise<void> {
 }
 
 /** Asks for everything of the last round and for a sample of what came before; throws for what is lost. */
-export async function checkNothingLost({ url, known, before, chance }: LossCheck): Promise<void> {
-  for (const hash of known.blocks.slice(before.blocks)) await checkBlock(url, hash);
-  for (let i = 0; i < Math.min(SAMPLE, before.blocks); i++) await checkBlock(url, chance.pick(known.blocks));
-  const txs_hashes = known.transactions.slice(before.transactions);
+export async function checkNothingLost({ url, acknowledgements, before, chance }: LossCheck): Promise<void> {
+  for (const hash of acknowledgements.blocks.slice(before.blocks)) await checkBlock(url, hash);
+  for (let i = 0; i < Math.min(SAMPLE, before.blocks); i++)
+    await checkBlock(url, chance.pick(acknowledgements.blocks));
+  const txs_hashes = acknowledgements.transactions.slice(before.transactions);
   if (txs_hashes.length === 0) return;
   const { missed_tx = [] } = await post(`${url}/get_transactions`, { txs_hashes });
   if (Array.isArray(missed_tx) && missed_tx.length > 0) {

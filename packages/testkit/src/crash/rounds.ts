@@ -43,7 +43,7 @@ interface Victim {
   readonly peers: readonly string[] | undefined;
   readonly kinds: readonly TaskName[];
   folder: string;
-  known: Acknowledged;
+  acknowledgements: Acknowledged;
   checked: { blocks: number; transactions: number };
 }
 
@@ -66,7 +66,7 @@ function freshVictim(run: Run, { kinds, peers }: Pick<Victim, "kinds" | "peers">
     kinds,
     peers,
     folder: mkdtempSync(join(run.folder, "chain-")),
-    known: { blocks: [], transactions: [] },
+    acknowledgements: { blocks: [], transactions: [] },
     checked: { blocks: 0, transactions: 0 },
   };
 }
@@ -99,7 +99,12 @@ async function workUntilKilled(run: Run, victim: Victim, daemon: RunningDaemon):
   const { chance, chain } = run;
   const task = chance.pick(victim.kinds);
   let isKilled = false;
-  const work = tasks[task]({ url: daemon.url, chance, chain, known: victim.known }).catch((error) => {
+  const work = tasks[task]({
+    url: daemon.url,
+    chance,
+    chain,
+    acknowledgements: victim.acknowledgements,
+  }).catch((error) => {
     if (!isKilled) throw error;
   });
   const timer = delay(chance.between(5, MAX_WORK_MS[task])).then(() => {
@@ -114,14 +119,17 @@ async function workUntilKilled(run: Run, victim: Victim, daemon: RunningDaemon):
 async function playRound(run: Run, victim: Victim): Promise<Omit<RoundReport, "round">> {
   if (run.chance.happens(0.1)) await killWhileStarting(run, victim);
   const { daemon, openMs } = await start(victim);
-  const { known, checked } = victim;
+  const { acknowledgements, checked } = victim;
   try {
-    await checkNothingLost({ url: daemon.url, known, before: checked, chance: run.chance });
-    victim.checked = { blocks: known.blocks.length, transactions: known.transactions.length };
+    await checkNothingLost({ url: daemon.url, acknowledgements, before: checked, chance: run.chance });
+    victim.checked = {
+      blocks: acknowledgements.blocks.length,
+      transactions: acknowledgements.transactions.length,
+    };
     const task = await workUntilKilled(run, victim, daemon);
-    const acknowledged = known.blocks.length - victim.checked.blocks;
+    const acknowledged = acknowledgements.blocks.length - victim.checked.blocks;
     run.blocks += acknowledged;
-    run.transactions += known.transactions.length - victim.checked.transactions;
+    run.transactions += acknowledgements.transactions.length - victim.checked.transactions;
     return { task, openMs, acknowledged };
   } finally {
     await daemon.kill();

@@ -11,7 +11,7 @@ export interface TaskInput {
   readonly chance: Chance;
   readonly chain: RecordedChain;
   /** Filled with what the node answers for. */
-  readonly known: Acknowledged;
+  readonly acknowledgements: Acknowledged;
 }
 
 /** Works until the node is gone, which ends it with an error, or until there is nothing left to do. */
@@ -35,7 +35,7 @@ async function generate(input: TaskInput, { amount, previous }: Generation): Pro
     ...(previous !== undefined && { prev_block: previous }),
   });
   const ids = idsOf(answer.blocks);
-  input.known.blocks.push(...ids);
+  input.acknowledgements.blocks.push(...ids);
   return ids;
 }
 
@@ -64,16 +64,16 @@ const reorganise: Task = async (input) => {
 };
 
 /** True where the node answers for the transaction from now on. */
-async function send({ url, known }: TaskInput, hex: string): Promise<boolean> {
+async function send({ url, acknowledgements }: TaskInput, hex: string): Promise<boolean> {
   const { status } = await post(`${url}/send_raw_transaction`, { tx_as_hex: hex, do_sanity_checks: false });
   if (status !== "OK") return false;
-  known.transactions.push(toHex(transactionHash(readTransaction(fromHex(hex)))));
+  acknowledgements.transactions.push(toHex(transactionHash(readTransaction(fromHex(hex)))));
   return true;
 }
 
 /** Hands over the recorded chain, each block after its transactions. */
 const feed: Task = async (input) => {
-  const { url, chain, known } = input;
+  const { url, chain, acknowledgements } = input;
   const height = await heightOf(url);
   for (const [i, { blob, txs }] of chain.blocks.slice(height - 1).entries()) {
     const hash = chain.hashes[height - 1 + i]!;
@@ -81,7 +81,7 @@ const feed: Task = async (input) => {
       if (!(await send(input, hex))) throw new Error(`block ${hash}: transaction refused`);
     const { status } = await call(url, "submit_block", [blob]);
     if (status !== "OK") throw new Error(`block ${hash} refused: ${status}`);
-    known.blocks.push(hash);
+    acknowledgements.blocks.push(hash);
   }
 };
 
@@ -97,11 +97,11 @@ const sync: Task = async (input) => {
 };
 
 /** Looks on while the node fetches the chain from a peer: what it says it has, it must have. */
-const fetch: Task = async ({ url, known }) => {
+const fetch: Task = async ({ url, acknowledgements }) => {
   for (;;) {
     const { top_block_hash } = await call(url, "get_info");
     const top = String(top_block_hash);
-    if (known.blocks.at(-1) !== top) known.blocks.push(top);
+    if (acknowledgements.blocks.at(-1) !== top) acknowledgements.blocks.push(top);
     await setTimeout(GLANCE_MS);
   }
 };

@@ -34,8 +34,8 @@ export class WalletProcess {
     const url = await new Promise<string>((resolve, reject) => {
       const read = (part: Buffer) => {
         output = (output + part.toString()).slice(-MAX_OUTPUT);
-        const found = /wallet service: (\S+)/.exec(output)?.[1];
-        if (found !== undefined) resolve(found);
+        const match = /wallet service: (\S+)/.exec(output)?.[1];
+        if (match !== undefined) resolve(match);
       };
       child.stdout.on("data", read);
       child.stderr.on("data", read);

@@ -17,14 +17,14 @@ export function transactionSizes(): ReadonlyMap<string, number> {
 }
 
 function readSizes(): Map<string, number> {
-  const found = new Map<string, number>();
+  const heights = new Map<string, number>();
   for (const { blocks, alt, pool } of recordedReleases.map((release) => loadGoldenState(release))) {
     const blobs = [...blocks.flatMap(({ txs }) => txs), ...pool].map((hex) => fromHex(hex));
-    for (const blob of blobs) found.set(toHex(transactionHash(readTransaction(blob))), blob.length);
+    for (const blob of blobs) heights.set(toHex(transactionHash(readTransaction(blob))), blob.length);
     for (const blob of [...blocks.map((block) => block.blob), ...alt]) {
       const { minerTransaction } = readBlock(fromHex(blob));
-      found.set(toHex(transactionHash(minerTransaction)), transactionBlobSize(minerTransaction));
+      heights.set(toHex(transactionHash(minerTransaction)), transactionBlobSize(minerTransaction));
     }
   }
-  return found;
+  return heights;
 }

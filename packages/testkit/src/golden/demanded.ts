@@ -75,7 +75,7 @@ export function demandedAnswer(context: Context): Demanded {
 }
 
 export function appliesTo(rule: Rule, { step, dialect, release }: Context): boolean {
-  const isMeant = <T>(only: T | undefined, given: T) => only === undefined || only === given;
+  const isMeant = <T>(only: T | undefined, actual: T) => only === undefined || only === actual;
   return rule.id.test(step.id) && isMeant(rule.dialect, dialect) && isMeant(rule.release, release);
 }
 

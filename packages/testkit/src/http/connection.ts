@@ -103,9 +103,9 @@ export class RawConnection {
   }
 
   #take(length: number): Buffer {
-    const taken = this.#received.subarray(0, length);
+    const part = this.#received.subarray(0, length);
     this.#received = this.#received.subarray(length);
-    return taken;
+    return part;
   }
 
   async #until(ready: () => boolean): Promise<void> {

@@ -24,8 +24,8 @@ function watch(path: string): void {
   const processorMs = createProcessorClock();
   let delays: number[] = [];
   let turns: number[] = [];
-  let begun = { at: performance.now(), ran: processorMs() };
-  let last = begun;
+  let start = { at: performance.now(), ran: processorMs() };
+  let last = start;
   const tick = () => {
     const now = { at: performance.now(), ran: processorMs() };
     delays.push(Math.max(0, now.at - last.at - TICK_MS));
@@ -40,12 +40,12 @@ function watch(path: string): void {
       maxMs: rankOf(delays, 1),
       turnP99Ms: rankOf(turns, 0.99),
       turnMaxMs: rankOf(turns, 1),
-      cores: (last.ran - begun.ran) / (last.at - begun.at),
+      cores: (last.ran - start.ran) / (last.at - start.at),
     };
     const file = `${path}.${process.pid}`;
     writeFileSync(`${file}.new`, JSON.stringify(report));
     renameSync(`${file}.new`, file);
-    [delays, turns, begun] = [[], [], last];
+    [delays, turns, start] = [[], [], last];
   });
 }
 

@@ -36,8 +36,8 @@ function describePlan({ programs, links, steps }: Plan): string {
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
-  const { seed, seeds, ...given } = numbersOf(args);
-  const sizes = { ...given, originals: args.includes("--originals") ? given.originals : undefined };
+  const { seed, seeds, ...options } = numbersOf(args);
+  const sizes = { ...options, originals: args.includes("--originals") ? options.originals : undefined };
   const releases: Release[] = (["installed", "today"] as const).filter((release) => {
     const missing = realProgramsMissing([release]);
     if (missing !== undefined) print(`network: without the originals ${release}: ${missing}`);
@@ -58,8 +58,8 @@ async function main(args: readonly string[]): Promise<void> {
       } catch (error) {
         failures++;
         print(`network: seed ${one} FAILED: ${error instanceof Error ? error.message : String(error)}`);
-        const given = Object.entries({ seed: one, ...sizes }).filter(([, value]) => value !== undefined);
-        const flags = given.map(([name, value]) => `--${name} ${value}`).join(" ");
+        const numbers = Object.entries({ seed: one, ...sizes }).filter(([, value]) => value !== undefined);
+        const flags = numbers.map(([name, value]) => `--${name} ${value}`).join(" ");
         print(`network: repeat with npm run network -- ${flags}`);
       }
     }

@@ -111,9 +111,9 @@ export class Net {
   async whereIs(node: number, payment: number): Promise<"block" | "pool" | "nowhere"> {
     const { hash } = this.chain.poolTransactions[payment]!;
     const { txs } = await post(`${this.url(node)}/get_transactions`, { txs_hashes: [hash] });
-    const [found] = (txs ?? []) as { in_pool: boolean }[];
-    if (found === undefined) return "nowhere";
-    return found.in_pool ? "pool" : "block";
+    const [entry] = (txs ?? []) as { in_pool: boolean }[];
+    if (entry === undefined) return "nowhere";
+    return entry.in_pool ? "pool" : "block";
   }
 
   /** Whom a node is connected to, a line each. */

@@ -66,9 +66,9 @@ function choosePrograms(options: PlanOptions, chance: Chance): Program[] {
 
 function shuffled<T>(items: readonly T[], chance: Chance): T[] {
   const left = [...items];
-  const found: T[] = [];
-  while (left.length > 0) found.push(...left.splice(chance.between(0, left.length - 1), 1));
-  return found;
+  const chosen: T[] = [];
+  while (left.length > 0) chosen.push(...left.splice(chance.between(0, left.length - 1), 1));
+  return chosen;
 }
 
 /** A ring, so that all are connected, and some more. */

@@ -216,10 +216,10 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
 
 type Folder = { readonly path: string; remove(): void; removeAndThrow(error: unknown): never };
 
-function scratchFolder(kept: string | undefined): Folder {
-  const path = kept ?? mkdtempSync(join(tmpdir(), "anulo-"));
+function scratchFolder(folder: string | undefined): Folder {
+  const path = folder ?? mkdtempSync(join(tmpdir(), "anulo-"));
   const remove = () => {
-    if (kept === undefined) rmSync(path, { recursive: true, force: true });
+    if (folder === undefined) rmSync(path, { recursive: true, force: true });
   };
   return {
     path,

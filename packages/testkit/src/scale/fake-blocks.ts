@@ -70,8 +70,8 @@ interface Template {
 
 /** A payment of two inputs and two outputs, as nearly all are, whose proofs are zeros. */
 function makeTemplate(): Template {
-  let taken = 0;
-  const take = () => randomOf(labels.template, taken++, HASH_BYTES);
+  let counter = 0;
+  const take = () => randomOf(labels.template, counter++, HASH_BYTES);
   const ring = take();
   const keyOffsets = Array.from(ring.subarray(0, RING_SIZE), (byte) => BigInt(1 + byte * byte));
   const keyImages = Array.from({ length: INPUTS }, take);

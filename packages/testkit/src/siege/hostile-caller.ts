@@ -26,9 +26,9 @@ export class HostileCaller extends HostileConnection {
     let rest = bytes;
     while (rest.length > 0) {
       if (this.#bodyLeft === 0) rest = this.#readHead(rest);
-      const taken = Math.min(this.#bodyLeft, rest.length);
-      this.#bodyLeft -= taken;
-      rest = rest.subarray(taken);
+      const size = Math.min(this.#bodyLeft, rest.length);
+      this.#bodyLeft -= size;
+      rest = rest.subarray(size);
       if (this.#bodyLeft === 0 && this.#head.length === 0) this.#onResponse();
     }
   }

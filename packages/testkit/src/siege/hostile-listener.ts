@@ -74,8 +74,8 @@ const toldFields = ({ ip, port }: ToldPeer) =>
   );
 
 /** The response to a handshake, with the peers it tells of. */
-export function handshakeResponse(told: readonly ToldPeer[]): Buffer {
-  const list = { count: told.length, bytes: Buffer.concat(told.map(toldFields)) };
+export function handshakeResponse(peers: readonly ToldPeer[]): Buffer {
+  const list = { count: peers.length, bytes: Buffer.concat(peers.map(toldFields)) };
   return responseFrame(
     commands.handshake,
     message(

@@ -134,11 +134,11 @@ function probe({ port, controlPort, perSecond, method }: ProberOrder): void {
   const request = requestOf(method);
   const samplers = { node: new Sampler(port, request), control: new Sampler(controlPort, request) };
   const start = performance.now();
-  let asked = 0;
+  let requests = 0;
   const timer = setInterval(() => {
     const count = Math.floor(((performance.now() - start) * perSecond) / 1000);
-    for (; asked < count; asked++) {
-      const due = start + (asked * 1000) / perSecond;
+    for (; requests < count; requests++) {
+      const due = start + (requests * 1000) / perSecond;
       samplers.node.ask(due);
       samplers.control.ask(due);
     }

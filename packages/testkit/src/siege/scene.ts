@@ -53,8 +53,8 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
-async function startTarget(template: Template, given: DaemonOptions): Promise<RunningDaemon> {
-  const { extra = [], nodeFlags = [], ...rest } = given;
+async function startTarget(template: Template, options: DaemonOptions): Promise<RunningDaemon> {
+  const { extra = [], nodeFlags = [], ...rest } = options;
   return await startDaemon(template.maker, {
     dataDir: template.copy(),
     restricted: true,
@@ -66,8 +66,8 @@ async function startTarget(template: Template, given: DaemonOptions): Promise<Ru
 }
 
 /** Starts both on copies of the chain, connects them, and lets a block go from one to the other. */
-export async function startScene(template: Template, given: DaemonOptions): Promise<Scene> {
-  const target = await startTarget(template, given);
+export async function startScene(template: Template, options: DaemonOptions): Promise<Scene> {
+  const target = await startTarget(template, options);
   const folders = [target.dataDir];
   let honest: RunningDaemon | undefined;
   const stop = async () => {
@@ -107,8 +107,8 @@ export class HonestPeer {
   /** The connection to the node as the peer knows it; undefined while there is none. */
   async connectionId(): Promise<string | undefined> {
     const { connections } = await call(this.#honest.url, "get_connections");
-    const found = (connections as { connection_id: string; state: string }[] | undefined)?.[0];
-    return found?.state === "normal" ? found.connection_id : undefined;
+    const connection = (connections as { connection_id: string; state: string }[] | undefined)?.[0];
+    return connection?.state === "normal" ? connection.connection_id : undefined;
   }
 
   /**

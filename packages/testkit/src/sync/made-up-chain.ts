@@ -72,7 +72,7 @@ async function fill(
   const { store, state } = parts;
   const makePayment = createMadeUpPayments();
   const start = parts.now() - BLOCK_SECONDS * (blocks + 10);
-  let made = 0;
+  let paymentCount = 0;
   for (let height = store.read.height(); height < blocks; ) {
     const end = Math.min(blocks, height + BLOCKS_PER_WRITE);
     store.write((writer) => {
@@ -82,7 +82,7 @@ async function fill(
         const block = blockOf(parts, { paid, timestamp: start + BLOCK_SECONDS * height });
         writer.appendBlock(block);
         state.addBlock(block);
-        made += count;
+        paymentCount += count;
       }
     });
     await store.flush();
@@ -94,7 +94,7 @@ async function fill(
     infos.map(({ hash }) => hash),
     infos.map(({ weight }) => weight),
   );
-  return { height: blocks, payments: made, knownBlocks };
+  return { height: blocks, payments: paymentCount, knownBlocks };
 }
 
 /** Blocks come at random times: their payments are as unevenly spread, around the mean. */
@@ -140,8 +140,8 @@ function blockOf(parts: ChainParts, { paid, timestamp }: BlockPlan): NewBlock {
     id: hash,
     weight,
   }));
-  const known = { ...context, chain: { ...chain, knownBlockId: () => id } };
-  const verified = verifyBlock({ block, transactions }, known);
+  const trustingContext = { ...context, chain: { ...chain, knownBlockId: () => id } };
+  const verified = verifyBlock({ block, transactions }, trustingContext);
   return {
     hash: id,
     blob: writeBlock(block),

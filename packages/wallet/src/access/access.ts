@@ -95,19 +95,19 @@ export class Access {
     const checkValid = () => {
       if (!token.isValid) throw capped("be used any more");
     };
-    const told = (amount: bigint | undefined, txHashes: readonly string[]) =>
+    const audit = (amount: bigint | undefined, txHashes: readonly string[]) =>
       this.#audit.spent(token.id, wallet, { amount, txHashes });
     return {
       reserve: async ({ key, amount }) => {
         checkValid();
         if (!token.isCapped)
-          return { settle: async (txHashes) => told(amount, txHashes), release: async () => undefined };
+          return { settle: async (txHashes) => audit(amount, txHashes), release: async () => undefined };
         const spend = { key: `${wallet}/${key}`, amount };
         const reservation = await this.spending.reserve(token.record, spend);
         return {
           settle: async (txHashes) => {
             await reservation.settle(txHashes);
-            told(amount, txHashes);
+            audit(amount, txHashes);
           },
           release: () => reservation.release(),
         };
@@ -116,7 +116,7 @@ export class Access {
         checkValid();
         if (token.isCapped && !this.spending.hasCounted(token.id, txHashes))
           throw capped("send what was not counted for it: it has a cap");
-        told(undefined, txHashes);
+        audit(undefined, txHashes);
       },
     };
   }

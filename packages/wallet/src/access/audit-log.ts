@@ -92,14 +92,14 @@ export class AuditLog {
   /** The number of rejections since the last report; undefined if that was not long ago. */
   #countRefusal(kind: string): number | undefined {
     const now = this.#parts.now();
-    const known = this.#refusals.get(kind);
-    if (known !== undefined && now < known.since + REFUSALS_SECONDS) {
-      known.count += 1;
+    const refusal = this.#refusals.get(kind);
+    if (refusal !== undefined && now < refusal.since + REFUSALS_SECONDS) {
+      refusal.count += 1;
       return undefined;
     }
     if (this.#refusals.size >= MAX_KINDS) this.#refusals.clear();
     this.#refusals.set(kind, { since: now, count: 0 });
-    return (known?.count ?? 0) + 1;
+    return (refusal?.count ?? 0) + 1;
   }
 
   #tell(type: string, fields: Omit<NewEvent, "type">, wallet = ""): void {

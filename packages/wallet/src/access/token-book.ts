@@ -114,9 +114,9 @@ export class TokenBook implements TokenAuth {
   readonly #turns = new TaskQueue();
 
   /** Starts with the stored tokens. Throws if the text is not a list of tokens. */
-  constructor(kept: string | undefined, parts: TokenBookParts) {
+  constructor(storedText: string | undefined, parts: TokenBookParts) {
     this.#parts = parts;
-    for (const record of kept === undefined ? [] : parseTokens(kept))
+    for (const record of storedText === undefined ? [] : parseTokens(storedText))
       this.#tokens.set(record.id, new LiveToken(record, parts));
   }
 
@@ -136,11 +136,11 @@ export class TokenBook implements TokenAuth {
   }
 
   check(text: string): LiveToken | undefined {
-    const given = readToken(text);
-    if (given === undefined) return this.#parts.audit.unknown();
-    const token = this.#tokens.get(given.id);
+    const parts = readToken(text);
+    if (parts === undefined) return this.#parts.audit.unknown();
+    const token = this.#tokens.get(parts.id);
     // The comparison always takes place, so that its duration does not reveal which ids exist.
-    const isRight = timingSafeEqual(hashOf(given.secret), token?.hash ?? NO_HASH);
+    const isRight = timingSafeEqual(hashOf(parts.secret), token?.hash ?? NO_HASH);
     if (token === undefined || !isRight || !token.isValid) return this.#parts.audit.unknown();
     this.#noteUse(token);
     return token;

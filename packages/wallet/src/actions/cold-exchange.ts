@@ -84,8 +84,8 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
   };
   const imported = await mapPatiently(outputs, (output) => importOutput(output, finder));
   for (const [i, output] of imported.entries()) {
-    const known = state.outputs.at(offset + i);
-    if (known === undefined || isImported(known) || equalBytes(known.oneTimeKey, output.oneTimeKey)) continue;
+    const own = state.outputs.at(offset + i);
+    if (own === undefined || isImported(own) || equalBytes(own.oneTimeKey, output.oneTimeKey)) continue;
     throw refusal("Failed to import outputs: they are not those this wallet has found itself");
   }
   await wallet.importOutputs({ kind: "importedOutputs", offset, total, outputs: imported });
@@ -147,11 +147,11 @@ async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<S
     byTransaction.set(id, [...(byTransaction.get(id) ?? []), output]);
   }
   const groups = [...byTransaction.values()];
-  const found = await fetchTransactions(
+  const transactions = await fetchTransactions(
     wallet.daemon,
     groups.map(([output]) => output!.txHash),
   );
-  return found.flatMap(({ transaction: { prefix, ringct } }, i): ScannedTransaction[] => {
+  return transactions.flatMap(({ transaction: { prefix, ringct } }, i): ScannedTransaction[] => {
     const inputs = keyInputs(prefix);
     if (!inputs.some(({ keyImage }) => spent.has(toHex(keyImage)))) return [];
     const received = groups[i]!;
@@ -231,12 +231,12 @@ export async function learnKeyImagesOf(
 
 /** Queries the node again where the outputs are spent, and changes only what differs from the wallet's state. */
 export async function rescanSpent(wallet: Wallet): Promise<void> {
-  const known = [...wallet.state.outputs].filter(({ keyImage }) => keyImage !== undefined);
+  const withImage = [...wallet.state.outputs].filter(({ keyImage }) => keyImage !== undefined);
   const status = await spentStatus(
     wallet,
-    known.map(({ keyImage }) => keyImage!),
+    withImage.map(({ keyImage }) => keyImage!),
   );
-  const changed = known.flatMap((output, i): [string, SpentStatus][] => {
+  const changed = withImage.flatMap((output, i): [string, SpentStatus][] => {
     return isUnspent(output) === (status[i] === "unspent") ? [] : [[toHex(output.keyImage!), status[i]!]];
   });
   if (changed.length > 0) await wallet.commit({ kind: "spent", status: changed });

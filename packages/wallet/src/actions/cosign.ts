@@ -34,8 +34,8 @@ function nonceStock(wallet: Wallet) {
   const copies: Uint8Array[] = [];
   const of = (oneTimeKey: Uint8Array): Uint8Array[] => {
     const key = toHex(oneTimeKey);
-    const known = left.get(key);
-    if (known !== undefined) return known;
+    const nonces = left.get(key);
+    if (nonces !== undefined) return nonces;
     const own = (wallet.state.multisigNonces.get(key) ?? []).map((nonce) => nonce.slice());
     left.set(key, own);
     copies.push(...own);

@@ -59,15 +59,15 @@ function infoOf(output: OwnedOutput, account: MultisigAccount, nonces: readonly 
 /** Returns the encrypted export for the other signers. New nonces replace those exported before. */
 export async function exportInfo(wallet: Wallet, account: MultisigAccount): Promise<Uint8Array> {
   const { spendPublic, viewPublic } = wallet.keys;
-  const made = await mapPatiently(wallet.state.outputs, (output) => {
+  const entries = await mapPatiently(wallet.state.outputs, (output) => {
     const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar(wallet.runtime.random));
     return { key: toHex(output.oneTimeKey), nonces, info: infoOf(output, account, nonces) };
   });
   // The nonces are stored before any signer can use them.
-  await wallet.commit({ kind: "multisigNonces", nonces: made.map(({ key, nonces }) => [key, nonces]) });
+  await wallet.commit({ kind: "multisigNonces", nonces: entries.map(({ key, nonces }) => [key, nonces]) });
   const body = encode(
     signerInfos,
-    made.map(({ info }) => info),
+    entries.map(({ info }) => info),
   );
   const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(account), body);
   return seal(MAGIC, plain, wallet);
@@ -110,7 +110,7 @@ async function openInfo(
     throw refusal("Multisig info is for a different account");
   const signer = plain.subarray(64, HEADER_BYTES);
   if (equalBytes(signer, signerKeyOf(account))) return undefined;
-  if (!account.signers.some((known) => equalBytes(known, signer)))
+  if (!account.signers.some((member) => equalBytes(member, signer)))
     throw refusal("Signer is not a member of this multisig wallet");
   const infos = readInfos(plain.subarray(HEADER_BYTES));
   if (!infos.every((info) => equalBytes(info.signer, signer)))
@@ -160,9 +160,9 @@ async function learnUnasked(
   outputs: readonly OwnedOutput[],
   keyImages: readonly Uint8Array[],
 ): Promise<number | undefined> {
-  const fresh = outputs.flatMap(({ oneTimeKey, keyImage: known, height }, n) => {
+  const fresh = outputs.flatMap(({ oneTimeKey, keyImage: ownImage, height }, n) => {
     const keyImage = keyImages[n]!;
-    return known !== undefined && equalBytes(known, keyImage) ? [] : [{ oneTimeKey, keyImage, height }];
+    return ownImage !== undefined && equalBytes(ownImage, keyImage) ? [] : [{ oneTimeKey, keyImage, height }];
   });
   if (fresh.length === 0) return undefined;
   const images = fresh.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
@@ -191,18 +191,18 @@ export async function importInfo(
     if (infos !== undefined && first !== undefined && !bySigner.has(toHex(first.signer)))
       bySigner.set(toHex(first.signer), infos);
   }
-  const told = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
-  if (told.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
+  const sources = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
+  if (sources.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
   const { outputs } = wallet.state;
-  const count = Math.min(outputs.count, ...told.map(({ length }) => length));
+  const count = Math.min(outputs.count, ...sources.map(({ length }) => length));
   if (count === 0) return 0;
-  for (const infos of told) {
+  for (const infos of sources) {
     const wanted = infos.slice(0, count);
     checkCounts(wanted, account);
     await checkPoints(wanted, wallet.runtime);
   }
   const shared = outputs.slice(0, count);
-  const infos = shared.map((_, n) => told.map((each) => each[n]!));
+  const infos = shared.map((_, n) => sources.map((each) => each[n]!));
   const entries = [...shared.entries()];
   const keyImages = await mapPatiently(entries, ([n, output]) =>
     compositeKeyImage(output, account, infos[n]!),

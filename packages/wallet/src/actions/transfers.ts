@@ -162,15 +162,15 @@ export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise
     [{ address: wallet.addressOf({ major: 0, minor: 0 }), amount: 0n }],
     wallet.network,
   );
-  const made: Made[] = [];
+  const transactions: Made[] = [];
   for (const account of new Set(unmixable.map(({ subaddress }) => subaddress.major))) {
     const inputs = unmixable.filter(({ subaddress }) => subaddress.major === account);
     const change = changeReceiver(wallet, account);
     const { random } = wallet.runtime;
     const ringed = await prepareUnmixable({ feeRate, change, random }, inputs, destination!);
-    made.push(...(await signAll(wallet, ringed, { change, plan })));
+    transactions.push(...(await signAll(wallet, ringed, { change, plan })));
   }
-  return made;
+  return transactions;
 }
 
 /** Their ids, in hexadecimal. */

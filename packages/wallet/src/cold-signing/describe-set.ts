@@ -49,10 +49,10 @@ function payments(data: ConstructionData, network: NetworkName): Map<string, Pai
   const paid = new Map<string, Paid>();
   const { real } = paymentIdsOf(data);
   for (const entry of data.splitDestinations) {
-    const known = paid.get(keyOf(entry));
-    if (known === undefined)
+    const sum = paid.get(keyOf(entry));
+    if (sum === undefined)
       paid.set(keyOf(entry), { address: addressText(entry, network, real), amount: entry.amount });
-    else known.amount += entry.amount;
+    else sum.amount += entry.amount;
   }
   const { change } = data;
   if (change.amount === 0n) return paid;

@@ -162,15 +162,15 @@ export function importOutput(exported: PlainOutput, finder: Finder): OwnedOutput
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to import outputs: one of them has an impossible index");
   const candidates = [exported.txPublicKey, additionalTxPublicKeys[outputIndex]];
   for (const candidate of candidates) {
-    const found = candidate && attempt(() => recognise(exported, candidate, finder));
-    if (found === undefined) continue;
+    const output = candidate && attempt(() => recognise(exported, candidate, finder));
+    if (output === undefined) continue;
     return {
       oneTimeKey,
       outputIndex,
       globalIndex,
       amount,
       mask: UNKNOWN_MASK,
-      ...found,
+      ...output,
       rct: (flags & FLAGS.rct) !== 0,
       txHash: new Uint8Array(32),
       height: 0,

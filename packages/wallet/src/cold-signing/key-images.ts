@@ -45,11 +45,11 @@ export function checkKeyImage(
   place: string,
 ): void {
   if (output.keyImage !== undefined && equalBytes(output.keyImage, keyImage)) return;
-  const told = `${place}, key image ${toHex(keyImage)}`;
+  const description = `${place}, key image ${toHex(keyImage)}`;
   if (!isInMainSubgroup(keyImage))
-    throw new WalletRefusal("UNKNOWN_ERROR", `Key image out of validity domain: input ${told}`);
+    throw new WalletRefusal("UNKNOWN_ERROR", `Key image out of validity domain: input ${description}`);
   const statement = { prefixHash: keyImage, keyImage, publicKeys: [output.oneTimeKey] };
   if (checkRingSignature(statement, [signature])) return;
   const rest = `signature ${toHex(signature)}, pubkey ${toHex(output.oneTimeKey)}`;
-  throw new WalletRefusal("WRONG_SIGNATURE", `Signature check failed ${told}, ${rest}`);
+  throw new WalletRefusal("WRONG_SIGNATURE", `Signature check failed ${description}, ${rest}`);
 }

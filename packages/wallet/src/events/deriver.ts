@@ -50,7 +50,7 @@ export class EventDeriver {
   readonly #mined = new Set<string>();
   /** Payments that have left the pool: only a scan to the tip shows whether a block contains them. */
   readonly #gone = new Map<string, IncomingPayment>();
-  readonly #known = new Map<string, Known>();
+  readonly #lastSteps = new Map<string, Known>();
   readonly #knownTransfers = new Map<string, TransferStage>();
   /** Idempotency keys of calls by the transactions that these created. */
   readonly #keys = new Map<string, string>();
@@ -137,7 +137,7 @@ export class EventDeriver {
   #before(change: WalletChange): Before {
     const { state } = this.#ledger;
     const from = undoneFrom(change, state);
-    const taken = receiptsTakenBy(change, state);
+    const receipts = receiptsTakenBy(change, state);
     const undoneTransfers = from < state.height ? state.outgoing.confirmedFrom(from) : [];
     const isRest = change.kind === "reset";
     const ids = isRest ? [...state.outgoing.keys()] : idsOf(change);
@@ -145,9 +145,9 @@ export class EventDeriver {
       change.kind === "pool" || isRest ? state.pool.filter((payment) => !this.#isOwnChange(payment)) : [];
     return {
       height: state.height,
-      incoming: state.incoming.length - taken.length,
+      incoming: state.incoming.length - receipts.length,
       // Change that was recognised as such was not reported.
-      undone: taken.filter((payment) => !this.#isOwnChange(payment)),
+      undone: receipts.filter((payment) => !this.#isOwnChange(payment)),
       undoneTransfers,
       stages: new Map(ids.map((id) => [id, this.#stageBefore(id)])),
       pool,
@@ -170,7 +170,7 @@ export class EventDeriver {
   #remember({ undone, undoneTransfers, pool, stages }: Before, isReset: boolean): void {
     for (const payment of [undone, pool].flat()) {
       const key = paymentKey(payment);
-      this.#known.set(key, { payment, isFound: false });
+      this.#lastSteps.set(key, { payment, isFound: false });
       this.#unsettled.drop(key);
     }
     for (const { txHash } of undoneTransfers) {
@@ -208,11 +208,11 @@ export class EventDeriver {
     yield* this.#tellUndone(change, before);
     yield* this.#tellStages(before);
     const pooled = new Set(state.pool.map(paymentKey));
-    const found = state.incoming.slice(before.incoming);
+    const receipts = state.incoming.slice(before.incoming);
     // Some of the transactions that are completed remain payments.
     const stays = new Set(change.kind === "keyImages" ? before.undone.map(paymentKey) : []);
-    for (const payment of found)
-      if (!stays.has(paymentKey(payment))) yield* this.#found(payment, pooled, before);
+    for (const payment of receipts)
+      if (!stays.has(paymentKey(payment))) yield* this.#receiptEvents(payment, pooled, before);
     yield* this.#steps(this.#unsettled.dueSince(before.height, this.#now()));
     if (change.kind === "blocks") yield* this.#endRescan(before);
   }
@@ -226,7 +226,7 @@ export class EventDeriver {
       if (stays.has(key)) continue;
       this.#unsettled.drop(key);
       this.#mined.delete(key);
-      this.#known.delete(key);
+      this.#lastSteps.delete(key);
       yield paymentEvent("payment_undone", payment, { reason });
     }
     for (const payment of undoneTransfers) {
@@ -255,17 +255,17 @@ export class EventDeriver {
     }
   }
 
-  *#found(
+  *#receiptEvents(
     payment: IncomingPayment,
     pooled: ReadonlySet<string>,
     { rescanTo }: Before,
   ): Generator<WalletEvent> {
     if (this.#isOwnChange(payment)) return;
     const key = paymentKey(payment);
-    const known = this.#known.get(key);
+    const last = this.#lastSteps.get(key);
     const wasInBlock =
-      known === undefined ? this.#isBlind && payment.height < rescanTo : known.payment.height > 0;
-    if (known !== undefined) known.isFound = true;
+      last === undefined ? this.#isBlind && payment.height < rescanTo : last.payment.height > 0;
+    if (last !== undefined) last.isFound = true;
     this.#gone.delete(key);
     if (pooled.has(key)) this.#mined.add(key);
     if (!wasInBlock) yield paymentEvent("payment_in_block", payment);
@@ -287,13 +287,13 @@ export class EventDeriver {
       const key = paymentKey(payment);
       if (after.has(key) || this.#mined.delete(key)) continue;
       this.#gone.set(key, payment);
-      this.#known.delete(key);
+      this.#lastSteps.delete(key);
     }
     for (const payment of state.pool) {
       const key = paymentKey(payment);
       if (this.#isOwnChange(payment)) continue;
       const isBack = this.#gone.delete(key);
-      const isNew = !before.has(key) && !isBack && this.#known.get(key) === undefined;
+      const isNew = !before.has(key) && !isBack && this.#lastSteps.get(key) === undefined;
       if (isNew) yield paymentEvent("payment_in_pool", payment);
       if (payment.doubleSpendSeen && !doubleSpent.has(key))
         yield paymentEvent("payment_double_spent", payment);
@@ -303,9 +303,9 @@ export class EventDeriver {
       if (payment !== undefined && this.#gone.delete(key)) yield paymentEvent("payment_dropped", payment);
     }
     if (state.rescanTo > 0) return;
-    for (const [key, { payment, isFound }] of this.#known)
+    for (const [key, { payment, isFound }] of this.#lastSteps)
       if (payment.height === 0 && !isFound && !after.has(key)) this.#gone.set(key, payment);
-    this.#known.clear();
+    this.#lastSteps.clear();
   }
 
   *#tellIntent({ intent, outcome }: Extract<WalletChange, { kind: "intent" }>): Generator<WalletEvent> {
@@ -331,15 +331,15 @@ export class EventDeriver {
     if (payment?.state === "confirmed") this.#follow(followedTransfer(payment), this.#now());
   }
 
-  #follow(told: Followed, known: Now | undefined): void {
-    this.#unsettled.add(keyOf(told), told, this.#ledger.state.height, known);
+  #follow(followed: Followed, since: Now | undefined): void {
+    this.#unsettled.add(keyOf(followed), followed, this.#ledger.state.height, since);
   }
 
   /** Follows an item that is in a block; everything that was true at `knownTo` blocks has been reported. */
-  *#followFrom(told: Followed, knownTo: number): Generator<WalletEvent> {
-    this.#follow(told, knownTo === 0 ? undefined : this.#now(knownTo));
-    for (const step of this.#unsettled.stepsOf(keyOf(told), this.#now()))
-      yield this.#stepEvent({ told, step });
+  *#followFrom(followed: Followed, knownTo: number): Generator<WalletEvent> {
+    this.#follow(followed, knownTo === 0 ? undefined : this.#now(knownTo));
+    for (const step of this.#unsettled.stepsOf(keyOf(followed), this.#now()))
+      yield this.#stepEvent({ followed, step });
   }
 
   *#steps(due: ReturnType<Unsettled<Followed>["dueSince"]>): Generator<WalletEvent> {
@@ -347,10 +347,10 @@ export class EventDeriver {
   }
 
   #stepEvent({
-    told: { isPayment, item },
+    followed: { isPayment, item },
     step,
   }: {
-    told: Followed;
+    followed: Followed;
     step: ReturnType<Unsettled<Followed>["stepsOf"]>[0];
   }) {
     if (isPayment) {
@@ -375,9 +375,9 @@ export class EventDeriver {
     if (rescanTo === 0 || state.rescanTo > 0) return;
     this.#isBlind = false;
     this.#knownTransfers.clear();
-    for (const [key, { payment, isFound }] of this.#known) {
+    for (const [key, { payment, isFound }] of this.#lastSteps) {
       if (payment.height === 0) continue; // until the next scan of the pool
-      this.#known.delete(key);
+      this.#lastSteps.delete(key);
       if (!isFound && payment.height >= state.settings.refreshFromHeight)
         yield paymentEvent("payment_undone", payment, { reason: "rescan" });
     }

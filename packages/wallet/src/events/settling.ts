@@ -30,11 +30,11 @@ export class Unsettled<T extends Settling> {
    * Follows an item from `height` blocks on; what was true at `known` is not reported again. What has become true by
    * that height is returned by `stepsOf`.
    */
-  add(key: string, followed: T, height: number, known?: Now): void {
+  add(key: string, followed: T, height: number, since?: Now): void {
     const { item, marks, tellsUnlock } = followed;
     const reached =
-      known === undefined ? 0 : marks.filter((mark) => item.height + mark <= known.height).length;
-    const isDone = !tellsUnlock || (known !== undefined && isUnlocked(item, known));
+      since === undefined ? 0 : marks.filter((mark) => item.height + mark <= since.height).length;
+    const isDone = !tellsUnlock || (since !== undefined && isUnlocked(item, since));
     this.#entries.set(key, { followed, marks: reached, isUnlocked: isDone });
     const plan = (at: number) => {
       if (at > height) this.#plan(at, key);
@@ -73,7 +73,7 @@ export class Unsettled<T extends Settling> {
   }
 
   /** The steps that are due at heights above `from`, up to that of `now`, lowest first. */
-  *dueSince(from: number, now: Now): Generator<{ readonly told: T; readonly step: Step }> {
+  *dueSince(from: number, now: Now): Generator<{ readonly followed: T; readonly step: Step }> {
     for (const height of this.#heights(from, now.height)) {
       const keys = this.#due.get(height) ?? [];
       this.#due.delete(height);
@@ -82,7 +82,7 @@ export class Unsettled<T extends Settling> {
   }
 
   /** The steps that are due because an unlock time has passed. */
-  *dueByTime(now: Now): Generator<{ readonly told: T; readonly step: Step }> {
+  *dueByTime(now: Now): Generator<{ readonly followed: T; readonly step: Step }> {
     yield* this.#stepsOfAll([...this.#timed], now);
   }
 
@@ -98,11 +98,11 @@ export class Unsettled<T extends Settling> {
     return this.#nextTime;
   }
 
-  *#stepsOfAll(keys: readonly string[], now: Now): Generator<{ readonly told: T; readonly step: Step }> {
+  *#stepsOfAll(keys: readonly string[], now: Now): Generator<{ readonly followed: T; readonly step: Step }> {
     for (const key of keys) {
-      const told = this.#entries.get(key)?.followed;
-      if (told === undefined) continue;
-      for (const step of this.stepsOf(key, now)) yield { told, step };
+      const followed = this.#entries.get(key)?.followed;
+      if (followed === undefined) continue;
+      for (const step of this.stepsOf(key, now)) yield { followed, step };
     }
   }
 

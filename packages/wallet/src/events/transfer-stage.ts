@@ -21,7 +21,7 @@ export function stageOf(payment: OutgoingPayment | undefined): TransferStage {
 }
 
 /** The event that reports that a transaction has reached a stage. */
-const told: Readonly<Record<TransferStage, WalletEventType | undefined>> = {
+const eventOfStage: Readonly<Record<TransferStage, WalletEventType | undefined>> = {
   none: "transfer_failed",
   forgotten: undefined,
   signed: "transfer_signed",
@@ -34,5 +34,5 @@ const told: Readonly<Record<TransferStage, WalletEventType | undefined>> = {
 
 /** Undefined if there is nothing to report. */
 export function newsOf(before: TransferStage, after: TransferStage): WalletEventType | undefined {
-  return before === after ? undefined : told[after];
+  return before === after ? undefined : eventOfStage[after];
 }

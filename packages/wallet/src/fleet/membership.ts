@@ -39,7 +39,7 @@ export class Membership {
   #free = 0;
   readonly #held = new Set<string>();
   /** Wallets that are open here, each with the membership under which it was opened. */
-  readonly #taken = new Map<string, string>();
+  readonly #openedUnder = new Map<string, string>();
   readonly #handingOver = new Set<string>();
   #unknown = new Set<string>();
   #isLeaving = false;
@@ -123,7 +123,7 @@ export class Membership {
     this.#process = undefined;
     this.#sureUntil = Number.NEGATIVE_INFINITY;
     this.#held.clear();
-    this.#taken.clear();
+    this.#openedUnder.clear();
     this.#handingOver.clear();
     this.#unknown.clear();
     // If the database cannot be reached, the other members remove this one.
@@ -136,14 +136,14 @@ export class Membership {
    */
   async take(name: string): Promise<() => Promise<void>> {
     const process = this.#sureProcess();
-    if (this.#taken.has(name)) throw failedToOpen("it is open already");
-    this.#taken.set(name, process);
+    if (this.#openedUnder.has(name)) throw failedToOpen("it is open already");
+    this.#openedUnder.set(name, process);
     try {
       const owner = await this.#options.leases.take(process, name).catch(asRefusal);
       if (owner !== process) throw elsewhere();
       this.#sureProcess(process);
     } catch (error) {
-      if (this.#taken.get(name) === process) this.#taken.delete(name);
+      if (this.#openedUnder.get(name) === process) this.#openedUnder.delete(name);
       throw error;
     }
     this.#held.add(name);
@@ -182,7 +182,7 @@ export class Membership {
     }
     const held = await this.#options.leases.heldBy(process);
     if (this.#process !== process) return [];
-    const strange = held.filter((name) => !this.#held.has(name) && !this.#taken.has(name));
+    const strange = held.filter((name) => !this.#held.has(name) && !this.#openedUnder.has(name));
     const sure = strange.filter((name) => this.#unknown.has(name));
     this.#unknown = new Set(strange);
     for (const name of sure) this.#held.add(name);
@@ -203,12 +203,12 @@ export class Membership {
 
   /** Ends the lease of a wallet that is not open here. */
   async release(name: string): Promise<void> {
-    if (this.#process !== undefined && !this.#taken.has(name)) await this.#giveUp(name, this.#process);
+    if (this.#process !== undefined && !this.#openedUnder.has(name)) await this.#giveUp(name, this.#process);
   }
 
   async #giveBack(name: string, process: string): Promise<void> {
-    if (this.#taken.get(name) !== process) return;
-    this.#taken.delete(name);
+    if (this.#openedUnder.get(name) !== process) return;
+    this.#openedUnder.delete(name);
     await this.#giveUp(name, process);
   }
 
@@ -216,9 +216,9 @@ export class Membership {
     const { leases, log } = this.#options;
     this.#held.delete(name);
     const goesOn = this.#handingOver.delete(name) || this.#isLeaving;
-    const given = goesOn ? leases.handOver(process, name) : leases.release(process, name);
+    const release = goesOn ? leases.handOver(process, name) : leases.release(process, name);
     // If this fails the lease stays with this process, which keeps serving the wallet.
-    await given.catch((error) => log.warn("a lease can't be given back", { error }));
+    await release.catch((error) => log.warn("a lease can't be given back", { error }));
   }
 
   /** From here on, leases of closed wallets go to the other processes. */

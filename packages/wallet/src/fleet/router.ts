@@ -71,7 +71,7 @@ export class Router implements Elsewhere {
   readonly #owners = new Map<string, string>();
   readonly #peers = new Map<string, Peer>();
   /** Number of wallets assigned to each member since the members' counts were last queried. */
-  readonly #given = new Map<string, number>();
+  readonly #loads = new Map<string, number>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -82,10 +82,10 @@ export class Router implements Elsewhere {
     return this.#options.passes.check(head.authorization, process, head);
   }
 
-  answer(asked: NamedRequest): Answer | undefined | Promise<Answer | undefined> {
+  answer(request: NamedRequest): Answer | undefined | Promise<Answer | undefined> {
     // With the ending of its keys file it is the same wallet, and has the same lease.
-    const name = walletNameOf(asked.name);
-    return this.#options.membership()?.isHere(name) ? undefined : this.#route({ ...asked, name });
+    const name = walletNameOf(request.name);
+    return this.#options.membership()?.isHere(name) ? undefined : this.#route({ ...request, name });
   }
 
   /** To be called after each query of the members. */
@@ -97,7 +97,7 @@ export class Router implements Elsewhere {
       gone.abort();
       this.#peers.delete(process);
     }
-    this.#given.clear();
+    this.#loads.clear();
     if (membership === undefined) return;
     for (const member of othersOf(membership)) {
       const { calls, isAsked, isGreeted } = this.#peerOf(member);
@@ -159,8 +159,8 @@ export class Router implements Elsewhere {
     if (!membership?.isSure) return undefined;
     if (membership.isHere(name)) return "here";
     const memberOf = (process: string) => othersOf(membership).find((member) => member.process === process);
-    const known = memberOf(this.#owners.get(name) ?? "");
-    if (known !== undefined && !isPassedOn) return known;
+    const likelyOwner = memberOf(this.#owners.get(name) ?? "");
+    if (likelyOwner !== undefined && !isPassedOn) return likelyOwner;
     const owner = await leases.ownerOf(name).catch((error) => {
       if (error instanceof StoreUnavailable) return error;
       throw error;
@@ -179,13 +179,13 @@ export class Router implements Elsewhere {
 
   /** The process that takes a wallet without an owner: the one with the fewest. */
   #leastLoaded(membership: Known): "here" | FleetMember {
-    const loadOf = ({ process, owned }: FleetMember) => owned + (this.#given.get(process) ?? 0);
+    const loadOf = ({ process, owned }: FleetMember) => owned + (this.#loads.get(process) ?? 0);
     const own = membership.members.find(({ process }) => process === membership.process);
     let least = own;
     for (const member of othersOf(membership))
       if (least === undefined || loadOf(member) < loadOf(least)) least = member;
     if (least === undefined) return "here";
-    this.#given.set(least.process, (this.#given.get(least.process) ?? 0) + 1);
+    this.#loads.set(least.process, (this.#loads.get(least.process) ?? 0) + 1);
     return least === own ? "here" : least;
   }
 
@@ -223,8 +223,8 @@ export class Router implements Elsewhere {
   }
 
   #peerOf({ process }: FleetMember): Peer {
-    const known = this.#peers.get(process);
-    if (known !== undefined) return known;
+    const existing = this.#peers.get(process);
+    if (existing !== undefined) return existing;
     const peer = { gone: createSignal(), calls: 0, silences: 0, isAsked: false, isGreeted: false };
     this.#peers.set(process, peer);
     return peer;

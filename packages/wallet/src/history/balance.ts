@@ -48,8 +48,8 @@ type LedgerPart = Readonly<Pick<WalletState, "outputs" | "outgoing" | "pool">>;
 export function accountBalance(state: LedgerPart, question: BalanceQuestion): AccountBalance {
   const byMinor = new Map<number, AddressBalance>();
   const at = (minor: number): AddressBalance => {
-    const known = byMinor.get(minor);
-    if (known !== undefined) return known;
+    const existing = byMinor.get(minor);
+    if (existing !== undefined) return existing;
     const fresh = { minor, balance: 0n, unlocked: 0n, blocksToUnlock: 0, secondsToUnlock: 0n };
     byMinor.set(minor, fresh);
     return fresh;

@@ -50,20 +50,20 @@ type Steps<P, R> = {
  */
 export async function payOnce<R extends object, P = undefined>(
   payer: Payer,
-  asked: Asked,
+  request: Asked,
   { prepare, perform }: Steps<P, R>,
 ): Promise<R> {
   const { wallet } = payer;
-  const isMade = madeBefore(wallet, asked)?.outcome !== undefined;
+  const isMade = madeBefore(wallet, request)?.outcome !== undefined;
   const prepared = isMade ? undefined : await prepare?.();
   return await wallet.exclusively(async () => {
     wallet.checkWritten();
-    const known = madeBefore(wallet, asked);
-    if (known?.outcome !== undefined) return (await answerAgain(wallet, known.outcome)) as R;
-    const head = headOf(wallet, asked, known);
+    const previous = madeBefore(wallet, request);
+    if (previous?.outcome !== undefined) return (await answerAgain(wallet, previous.outcome)) as R;
+    const head = headOf(wallet, request, previous);
     const counted = new Counted(payer.allowance, head.key);
     try {
-      return await perform(prepared as P, openIntent({ wallet, counted }, { asked, known, head }));
+      return await perform(prepared as P, openIntent({ wallet, counted }, { request, previous, head }));
     } catch (error) {
       // If this can't be written the amount stays counted; the caller receives the error of the payment.
       await counted.giveUp().catch(() => undefined);
@@ -74,11 +74,12 @@ export async function payOnce<R extends object, P = undefined>(
 
 /** The intent with this key. Throws `WalletRefusal` if it belongs to another call. */
 function madeBefore(wallet: Wallet, { key, method, digest }: Asked): Intent | undefined {
-  const known = key === undefined ? undefined : wallet.intents.of(key);
-  if (known === undefined || (known.method === method && equalBytes(known.asked, digest))) return known;
+  const previous = key === undefined ? undefined : wallet.intents.of(key);
+  if (previous === undefined || (previous.method === method && equalBytes(previous.asked, digest)))
+    return previous;
   throw new WalletRefusal(
     "IDEMPOTENCY_KEY_REUSED",
-    `the idempotency key was given before, with ${known.method} and other params`,
+    `the idempotency key was given before, with ${previous.method} and other params`,
   );
 }
 
@@ -94,8 +95,8 @@ async function answerAgain(wallet: Wallet, outcome: NonNullable<Intent["outcome"
   return await unpackAnswer(outcome.answer!);
 }
 
-function headOf(wallet: Wallet, { key, method, digest }: Asked, known: Intent | undefined): IntentHead {
-  const createdAt = known?.createdAt ?? wallet.now().seconds;
+function headOf(wallet: Wallet, { key, method, digest }: Asked, previous: Intent | undefined): IntentHead {
+  const createdAt = previous?.createdAt ?? wallet.now().seconds;
   if (key !== undefined) return { key, asked: digest, method, createdAt };
   return { key: toHex(wallet.runtime.random(16)), asked: new Uint8Array(0), method, createdAt };
 }
@@ -135,14 +136,14 @@ class Counted {
   }
 }
 
-type Intended = { readonly asked: Asked; readonly known: Intent | undefined; readonly head: IntentHead };
+type Intended = { readonly request: Asked; readonly previous: Intent | undefined; readonly head: IntentHead };
 
 function openIntent(
   { wallet, counted }: { readonly wallet: Wallet; readonly counted: Counted },
-  { asked, known, head: intent }: Intended,
+  { request, previous, head: intent }: Intended,
 ): OpenIntent {
-  const isKept = asked.key !== undefined;
-  let isPlanned = known !== undefined;
+  const isKept = request.key !== undefined;
+  let isPlanned = previous !== undefined;
   return {
     plan: async (amount) => {
       await counted.add(amount);

@@ -18,7 +18,7 @@ export class AddressCache {
   readonly #keys: WalletKeys;
   readonly #state: Pick<WalletState, "network" | "accounts">;
   /** By account, then by address. */
-  readonly #known = new Map<number, Map<number, string>>();
+  readonly #addresses = new Map<number, Map<number, string>>();
   /** Those that the wallet does not have, by their index as text. */
   readonly #foreign = new Map<string, string>();
   /** Number of calls of `prepare` that have not ended. */
@@ -34,8 +34,8 @@ export class AddressCache {
   }
 
   addressOf(index: SubaddressIndex): string {
-    const known = this.#cached(index);
-    if (known !== undefined) return known;
+    const cached = this.#cached(index);
+    if (cached !== undefined) return cached;
     const { major, minor } = index;
     this.#make({ major, fromMinor: minor, count: 1 });
     return this.#cached(index)!;
@@ -43,17 +43,17 @@ export class AddressCache {
 
   /** Number of cached addresses. */
   get size(): number {
-    return [...this.#known.values()].reduce((sum, { size }) => sum + size, this.#foreign.size);
+    return [...this.#addresses.values()].reduce((sum, { size }) => sum + size, this.#foreign.size);
   }
 
   #cached(index: SubaddressIndex): string | undefined {
-    return this.#known.get(index.major)?.get(index.minor) ?? this.#foreign.get(nameOf(index));
+    return this.#addresses.get(index.major)?.get(index.minor) ?? this.#foreign.get(nameOf(index));
   }
 
   /** The spend key (32 bytes) of any address; undefined for text that is not an address. */
   spendKeyOf(address: string): Uint8Array | undefined {
-    const known = this.#spendKeys.get(address);
-    if (known !== undefined) return known;
+    const cached = this.#spendKeys.get(address);
+    if (cached !== undefined) return cached;
     const read = readSpendKey(address, this.#state.network);
     if (read === undefined) return undefined;
     if (this.#spendKeys.size >= MAX_SPEND_KEYS) this.#spendKeys.clear();
@@ -89,8 +89,8 @@ export class AddressCache {
   }
 
   #make({ major, fromMinor, count }: Run): void {
-    const made = subaddressKeysOf({ keys: this.#keys, major, fromMinor, count });
-    for (const [i, keys] of made.entries()) {
+    const subaddressKeys = subaddressKeysOf({ keys: this.#keys, major, fromMinor, count });
+    for (const [i, keys] of subaddressKeys.entries()) {
       const minor = fromMinor + i;
       const kind = major === 0 && minor === 0 ? "standard" : "subaddress";
       this.#keep({ major, minor }, formatAddress({ kind, ...keys }, this.#state.network));
@@ -102,8 +102,8 @@ export class AddressCache {
       this.#foreign.set(nameOf(index), address);
       return;
     }
-    const known = this.#known.get(index.major) ?? new Map<number, string>();
-    this.#known.set(index.major, known.set(index.minor, address));
+    const byMinor = this.#addresses.get(index.major) ?? new Map<number, string>();
+    this.#addresses.set(index.major, byMinor.set(index.minor, address));
   }
 }
 

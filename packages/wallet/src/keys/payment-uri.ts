@@ -81,26 +81,26 @@ export function parsePaymentUri(
   const kind = kindOf(address, network);
   if (kind === undefined) throw refuse(`URI has wrong address: ${address}`);
   const query = mark === -1 ? "" : rest.slice(mark + 1);
-  const found = new Map<string, string>();
+  const parameters = new Map<string, string>();
   const unknown: string[] = [];
   for (const part of query === "" ? [] : query.split("&")) {
     const equals = part.indexOf("=");
     if (equals === -1) throw refuse(`URI has wrong parameter: ${part}`);
     const name = part.slice(0, equals);
-    if (found.has(name)) throw refuse(`URI has more than one instance of ${name}`);
-    found.set(name, part.slice(equals + 1));
+    if (parameters.has(name)) throw refuse(`URI has more than one instance of ${name}`);
+    parameters.set(name, part.slice(equals + 1));
     if (!knownParts.has(name)) unknown.push(part);
   }
-  const paymentId = found.get("tx_payment_id") ?? "";
-  if (found.has("tx_payment_id")) {
+  const paymentId = parameters.get("tx_payment_id") ?? "";
+  if (parameters.has("tx_payment_id")) {
     if (kind === "integrated") throw refuse("Separate payment id given with an integrated address");
     if (!isPaymentId(paymentId) || (paymentId.length === 16 && !takesPaymentIds))
       throw refuse(`Invalid payment id: ${paymentId}`);
   }
-  const amountText = found.get("tx_amount");
+  const amountText = parameters.get("tx_amount");
   const amount = amountText === undefined ? 0n : amountOf(amountText);
   if (amount === undefined) throw refuse(`URI has invalid amount: ${amountText}`);
-  const text = (name: string) => decodePercent(found.get(name) ?? "");
+  const text = (name: string) => decodePercent(parameters.get(name) ?? "");
   return {
     address,
     paymentId,

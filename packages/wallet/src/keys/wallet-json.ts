@@ -111,7 +111,7 @@ function keysOf({ view, spend }: Secrets, address: Address | undefined): WalletK
 export function readWalletJson(
   text: string,
   network: NetworkName,
-): { readonly file: string; readonly made: NewWallet } {
+): { readonly file: string; readonly newWallet: NewWallet } {
   const fields = parseObject(text);
   const version = mandatory(numberField(fields, "version", "Uint"), "version");
   if (version > NEWEST_VERSION)
@@ -131,7 +131,7 @@ export function readWalletJson(
     );
   if (seed !== undefined && (view ?? spend) !== undefined)
     refuse("Both Electrum-style word list and private key(s) specified");
-  const made: NewWallet = {
+  const newWallet: NewWallet = {
     keys: seed === undefined ? keysOf({ view, spend }, address) : keysOfSeed(seed.key),
     password,
     seedLanguage: seed?.language ?? "",
@@ -139,5 +139,5 @@ export function readWalletJson(
     createdAt: view === undefined ? CREATED_FROM_SEED : CREATED_FROM_KEYS,
     addressFile,
   };
-  return { file, made };
+  return { file, newWallet };
 }

@@ -133,10 +133,10 @@ export function poolPayments(
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) {
     const name = toHex(output.oneTimeKey);
-    const known = ledger.state.outputs.withKey(output.oneTimeKey);
-    const before = counted.get(name) ?? known?.amount ?? 0n;
-    const isCounted = known !== undefined || counted.has(name);
-    if (known?.spentHeight !== undefined || (isCounted && before >= output.amount)) continue;
+    const existing = ledger.state.outputs.withKey(output.oneTimeKey);
+    const before = counted.get(name) ?? existing?.amount ?? 0n;
+    const isCounted = existing !== undefined || counted.has(name);
+    if (existing?.spentHeight !== undefined || (isCounted && before >= output.amount)) continue;
     counted.set(name, output.amount);
     addReceipt(receipts, output, output.amount - before);
   }
@@ -171,24 +171,25 @@ function paymentOf(transaction: ScannedTransaction, receipt: Receipt, fee: bigin
 /** Adds an output. Of outputs with the same one-time key only one can be spent, so only the largest counts. */
 function receive(
   ledger: Ledger,
-  found: { transaction: ScannedTransaction; output: ScannedOutput; receipts: Map<string, Receipt> },
+  receipt: { transaction: ScannedTransaction; output: ScannedOutput; receipts: Map<string, Receipt> },
 ): void {
-  const { transaction, output, receipts } = found;
+  const { transaction, output, receipts } = receipt;
   const { state } = ledger;
   const knownAt = state.outputs.placeOfKey(output.oneTimeKey);
-  const known = knownAt === undefined ? undefined : state.outputs.at(knownAt);
-  if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) return;
-  const keyImage = output.keyImage ?? state.coldKeyImages.get(toHex(output.oneTimeKey)) ?? known?.keyImage;
+  const existing = knownAt === undefined ? undefined : state.outputs.at(knownAt);
+  if (existing !== undefined && (existing.spentHeight !== undefined || existing.amount >= output.amount))
+    return;
+  const keyImage = output.keyImage ?? state.coldKeyImages.get(toHex(output.oneTimeKey)) ?? existing?.keyImage;
   const owned = ownedOutput(transaction, output, {
     keyImage,
-    replaces: known,
-    pendingSpend: known?.pendingSpend ?? pendingSpender(state, keyImage),
-    frozen: known?.frozen === true || wasFrozen(ledger, keyImage),
+    replaces: existing,
+    pendingSpend: existing?.pendingSpend ?? pendingSpender(state, keyImage),
+    frozen: existing?.frozen === true || wasFrozen(ledger, keyImage),
   });
   if (knownAt === undefined) state.outputs.push(owned);
   else state.outputs.replace(knownAt, owned);
   coverSubaddress(ledger, output.subaddress);
-  addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
+  addReceipt(receipts, output, output.amount - (existing?.amount ?? 0n));
 }
 
 function addReceipt(receipts: Map<string, Receipt>, output: ScannedOutput, gained: bigint): void {
@@ -325,8 +326,8 @@ function confirmOutgoing(
   const id = toHex(transaction.txHash);
   let change = 0n;
   for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
-  const known = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
-  const { isUndone: _, ...payment } = known;
+  const ownPayment = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
+  const { isUndone: _, ...payment } = ownPayment;
   const { height, timestamp } = transaction;
   // If all of it returned to the paying account, the history shows a payment of zero rather than of the whole amount.
   const all = spent.amount === change + feeOf(transaction, spent);

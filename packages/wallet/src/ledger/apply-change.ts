@@ -27,7 +27,7 @@ const apply: Apply = {
   outgoing: keepPayment,
   intent(ledger, { intent, outcome, payments = [], unsent = [] }) {
     recordIntent(ledger, { ...intent, outcome });
-    for (const kept of payments) keepPayment(ledger, kept);
+    for (const payment of payments) keepPayment(ledger, payment);
     for (const id of unsent) discard(ledger, id);
   },
   outgoingState(ledger, { txHash, state, isSeen }) {

@@ -13,9 +13,9 @@ export function applyImportedOutputs(ledger: Ledger, change: Change<"importedOut
   const { state } = ledger;
   const { offset, outputs, total = offset + outputs.length } = change;
   for (const [i, imported] of outputs.entries()) {
-    const known = state.outputs.at(offset + i);
-    if (known !== undefined && equalBytes(known.oneTimeKey, imported.oneTimeKey)) continue;
-    if (known === undefined) state.outputs.push(imported);
+    const existing = state.outputs.at(offset + i);
+    if (existing !== undefined && equalBytes(existing.oneTimeKey, imported.oneTimeKey)) continue;
+    if (existing === undefined) state.outputs.push(imported);
     else state.outputs.replace(offset + i, imported);
     coverSubaddress(ledger, imported.subaddress);
   }

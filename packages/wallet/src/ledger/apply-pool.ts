@@ -16,10 +16,10 @@ const PROPAGATION_SECONDS = 500;
  * The change that the payments in the pool cause; `seconds` since 1970 is the time at which new ones are first seen.
  */
 export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): PoolPayment[] {
-  if (picture.found.length === 0) return [];
+  if (picture.finds.length === 0) return [];
   const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
   const counted = new Map<string, bigint>();
-  return picture.found.flatMap(({ transaction, doubleSpendSeen }) => {
+  return picture.finds.flatMap(({ transaction, doubleSpendSeen }) => {
     const id = toHex(transaction.txHash);
     if (ledger.state.incoming.has(transaction.txHash)) return []; // mined while we looked
     const timestamp = seen.get(id) ?? seconds;
@@ -42,8 +42,8 @@ export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[]
  * Payments in the pool that spend outputs of the wallet and were not created here, such as those of another copy of its
  * seed; `seconds` since 1970 is the time at which they are first seen. Source: wallet2.cpp `process_new_transaction`.
  */
-export function spendsFromPool(ledger: Ledger, { found }: PoolSnapshot, seconds: number): WalletChange[] {
-  return found.flatMap(({ transaction }): WalletChange[] => {
+export function spendsFromPool(ledger: Ledger, { finds }: PoolSnapshot, seconds: number): WalletChange[] {
+  return finds.flatMap(({ transaction }): WalletChange[] => {
     if (ledger.state.outgoing.has(toHex(transaction.txHash))) return [];
     const spent = spentBy(ledger, transaction);
     // An output that a block spends is not spent once more.

@@ -47,17 +47,17 @@ const putMissing: typeof put = (ledger, map, entries) => {
 };
 
 /** Adds the data that only the cache has to a payment that a scan has found. */
-function takePayment(ledger: Ledger, told: OutgoingPayment): void {
+function takePayment(ledger: Ledger, payment: OutgoingPayment): void {
   const { state } = ledger;
-  const id = toHex(told.txHash);
-  const known = state.outgoing.get(id);
-  if (known === undefined) put(ledger, "outgoing", [[id, { ...told }]]);
-  else if (known.destinations.length === 0) {
-    const { destinations, paymentId, createdAt } = told;
-    put(ledger, "outgoing", [[id, { ...known, destinations, paymentId, createdAt }]]);
+  const id = toHex(payment.txHash);
+  const own = state.outgoing.get(id);
+  if (own === undefined) put(ledger, "outgoing", [[id, { ...payment }]]);
+  else if (own.destinations.length === 0) {
+    const { destinations, paymentId, createdAt } = payment;
+    put(ledger, "outgoing", [[id, { ...own, destinations, paymentId, createdAt }]]);
   }
-  if (known !== undefined || told.state === "confirmed" || told.state === "failed") return;
-  for (const image of told.keyImages) {
+  if (own !== undefined || payment.state === "confirmed" || payment.state === "failed") return;
+  for (const image of payment.keyImages) {
     const place = ledger.state.outputs.placeOfImage(image);
     if (place === undefined) continue;
     const output = state.outputs.hotAt(place);
@@ -67,18 +67,18 @@ function takePayment(ledger: Ledger, told: OutgoingPayment): void {
 }
 
 function takeAddressBook(
-  known: AddressBookEntry[],
-  told: readonly AddressBookEntry[],
+  ownEntries: AddressBookEntry[],
+  entries: readonly AddressBookEntry[],
   isNewer: boolean,
 ): void {
   const nameOf = ({ address, description }: AddressBookEntry) => `${address} ${description}`;
-  const before = new Map(known.map((entry) => [nameOf(entry), entry]));
+  const before = new Map(ownEntries.map((entry) => [nameOf(entry), entry]));
   if (isNewer) {
     // The known entry is kept, since long payment ids are stored only here.
-    const rows = told.map((entry) => before.get(nameOf(entry)) ?? { ...entry });
-    known.length = 0;
-    for (const row of rows) known.push(row);
-  } else for (const entry of told) if (!before.has(nameOf(entry))) known.push({ ...entry });
+    const rows = entries.map((entry) => before.get(nameOf(entry)) ?? { ...entry });
+    ownEntries.length = 0;
+    for (const row of rows) ownEntries.push(row);
+  } else for (const entry of entries) if (!before.has(nameOf(entry))) ownEntries.push({ ...entry });
 }
 
 function takeLabels(ledger: Ledger, labels: readonly (readonly string[])[], isNewer: boolean): void {
@@ -88,8 +88,8 @@ function takeLabels(ledger: Ledger, labels: readonly (readonly string[])[], isNe
     coverSubaddress(ledger, { major, minor: ofAccount.length - 1 });
     touched.addresses(major, 0, ofAccount.length);
     for (const [minor, label] of ofAccount.entries()) {
-      const known = state.accounts[major]!.addresses[minor]!;
-      if (isNewer || GIVEN_LABELS.includes(known.label)) known.label = label;
+      const own = state.accounts[major]!.addresses[minor]!;
+      if (isNewer || GIVEN_LABELS.includes(own.label)) own.label = label;
     }
   }
 }

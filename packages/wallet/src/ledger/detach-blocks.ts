@@ -36,16 +36,16 @@ function detachOutputs(ledger: Ledger, height: number): void {
   const { outputs } = state;
   const first = outputs.firstFrom(height);
   if (first !== undefined) {
-    const kept: OwnedOutput[] = [];
+    const remaining: OwnedOutput[] = [];
     for (let place = first; place < outputs.count; place++) {
       // Most have nothing that remains, and are not read as a whole to find that out.
       const mayBeKept = outputs.heightOf(place) < height || outputs.hasReplaced(place);
       if (!mayBeKept && !outputs.isFrozen(place)) continue;
       const output = keptOutput(ledger, outputs.at(place)!, height);
-      if (output !== undefined) kept.push(output);
+      if (output !== undefined) remaining.push(output);
     }
     outputs.truncate(first);
-    for (const output of kept) outputs.push(output);
+    for (const output of remaining) outputs.push(output);
   }
   for (const place of outputs.spentFrom(height)) {
     outputs.spend(place, undefined);

@@ -109,9 +109,9 @@ export class OpenWallets {
   }
 
   /** Creates a wallet, after the earlier tasks for it. Throws `WalletRefusal`. */
-  async create(entry: WalletEntry, made: NewWallet): Promise<void> {
+  async create(entry: WalletEntry, newWallet: NewWallet): Promise<void> {
     const { openOptions } = this.#common;
-    await this.put(entry, await this.#permits.run(() => createWallet(entry.paths, made, openOptions)));
+    await this.put(entry, await this.#permits.run(() => createWallet(entry.paths, newWallet, openOptions)));
     this.#forgetLock(entry);
   }
 

@@ -134,8 +134,10 @@ export class Refresher {
       if (!room.has(group)) room.set(group, this.#hasRoom(entry, room, now));
     }
     this.#hasWaiting = [...room.values()].includes(false);
-    const begun = resting.filter((entry) => room.get(groupOf(entry)) === true && isNearlyDue(entry, now));
-    for (const [i, entry] of begun.entries()) {
+    const dueEntries = resting.filter(
+      (entry) => room.get(groupOf(entry)) === true && isNearlyDue(entry, now),
+    );
+    for (const [i, entry] of dueEntries.entries()) {
       if (i % PER_TURN === PER_TURN - 1) await nextTurn();
       if (!entry.isRefreshing) void this.refresh(entry);
     }
@@ -151,9 +153,9 @@ export class Refresher {
       if (scan.node === node && now - scan.since < SHORT_MS) short.add(scan.group);
     }
     if (short.has(group)) return true;
-    const begun = [...room].flatMap(([name, begins]) => (begins && !all.has(name) ? name : []));
-    const here = begun.filter((name) => name.startsWith(`${node} `));
-    return all.size + begun.length < MOST && short.size + here.length < AT_ONCE;
+    const groups = [...room].flatMap(([name, begins]) => (begins && !all.has(name) ? name : []));
+    const here = groups.filter((name) => name.startsWith(`${node} `));
+    return all.size + groups.length < MOST && short.size + here.length < AT_ONCE;
   }
 
   async refresh(entry: WalletEntry): Promise<void> {

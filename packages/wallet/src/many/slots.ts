@@ -26,7 +26,7 @@ export interface WalletSlot extends Common {
   /** Runs tasks that create wallets one after the other; `check`, within its turn, may refuse to replace the open wallet. */
   makingInTurn<T>(task: () => Promise<T>, check?: CheckOpen): Promise<T>;
   /** Creates a wallet, within `makingInTurn`, and opens it here. Throws `WalletRefusal`. */
-  create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet>;
+  create(paths: WalletPaths | undefined, newWallet: NewWallet): Promise<OpenWallet>;
   /** Opens a wallet here; `check` as for `makingInTurn`. Throws `WalletRefusal`. */
   open(filename: string, password: string, check?: CheckOpen): Promise<void>;
   /** Closes the wallet here; it stays open for other users of it. `check` as above. Throws `WalletRefusal`. */
@@ -158,8 +158,8 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     if (this.openName !== undefined) check?.(this.openName);
   }
 
-  async create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet> {
-    return await this.#enter(paths, (entry) => this.wallets.create(entry, made));
+  async create(paths: WalletPaths | undefined, newWallet: NewWallet): Promise<OpenWallet> {
+    return await this.#enter(paths, (entry) => this.wallets.create(entry, newWallet));
   }
 
   /** Opens the first wallet of the service. */
@@ -317,8 +317,8 @@ export class NamedSlot extends Slot implements WalletSlot {
     return task();
   }
 
-  async create(_: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet> {
-    return await this.#enter((entry) => this.wallets.create(entry, made));
+  async create(_: WalletPaths | undefined, newWallet: NewWallet): Promise<OpenWallet> {
+    return await this.#enter((entry) => this.wallets.create(entry, newWallet));
   }
 
   async open(filename: string, password: string): Promise<void> {

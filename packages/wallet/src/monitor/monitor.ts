@@ -106,7 +106,7 @@ function whyBehind(heights: HeightTally, nodeHeight: number): string | undefined
 
 /** Records whether a component responds, and how fast. */
 async function reach<T>(reached: Reached, now: () => number, ask: () => Promise<T>): Promise<T> {
-  const begun = now();
+  const start = now();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
@@ -114,7 +114,7 @@ async function reach<T>(reached: Reached, now: () => number, ask: () => Promise<
   try {
     const answer = await Promise.race([ask(), late]);
     reached.isReached = true;
-    reached.seconds = (now() - begun) / 1000;
+    reached.seconds = (now() - start) / 1000;
     return answer;
   } catch (error) {
     reached.isReached = false;

@@ -52,7 +52,11 @@ function subsets<T>(of: readonly T[], size: number): T[][] {
 function takeNonces(
   infos: readonly SignerInfo[],
   own: NoncePoints,
-  use: { readonly ignored: readonly Uint8Array[]; readonly used: Set<string>; readonly taken: Uint8Array[] },
+  use: {
+    readonly ignored: readonly Uint8Array[];
+    readonly used: Set<string>;
+    readonly usedNonces: Uint8Array[];
+  },
 ): { total: NoncePoints; signers: number } {
   let [total, signers] = [own, 1];
   for (const { signer, nonces } of infos) {
@@ -60,7 +64,7 @@ function takeNonces(
     const nonce = nonces.find(({ L }) => !use.used.has(toHex(L)));
     if (nonce === undefined) continue;
     use.used.add(toHex(nonce.L));
-    use.taken.push(nonce.L);
+    use.usedNonces.push(nonce.L);
     total = addNonces(total, nonce);
     signers++;
   }
@@ -79,12 +83,12 @@ export function proposeAttempt(
   { account, infos }: Proposing,
   { ignored, used }: { readonly ignored: readonly Uint8Array[]; readonly used: Set<string> },
 ): SigningAttempt {
-  const taken: Uint8Array[] = [];
+  const usedNonces: Uint8Array[] = [];
   const signed = inputs.map(({ frame, output, secretMask }, i) => {
     const nonces = Array.from({ length: NONCES_PER_SIGNATURE }, () => randomScalar());
     const totals = nonces.map((nonce) => {
       const own = { L: publicKeyOf(nonce), R: keyImageOf(output.oneTimeKey, nonce) };
-      const { total, signers } = takeNonces(infos[i]!, own, { ignored, used, taken });
+      const { total, signers } = takeNonces(infos[i]!, own, { ignored, used, usedNonces });
       if (signers < account.threshold) throw new SigningRefused("LR not found for enough participants");
       return total;
     });
@@ -103,7 +107,7 @@ export function proposeAttempt(
     ringct: Array<number>(11).fill(0),
     msout: [0, 0],
     ignoredSigners: [...ignored],
-    usedNonces: taken,
+    usedNonces: usedNonces,
     signingKeys: account.shares.map(publicKeyOf),
     totalNoncesL: signed.map(({ totals }) => totals.map(({ L }) => L)),
     totalNoncesR: signed.map(({ totals }) => totals.map(({ R }) => R)),

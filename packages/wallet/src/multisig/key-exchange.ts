@@ -231,17 +231,17 @@ function recommendations(
 ): Map<string, { key: Uint8Array; by: Set<string> }> {
   const own = toHex(publicKeyOf(account.baseSecret));
   const ignored = new Set([own, ...excluded.map(toHex)]);
-  const found = new Map<string, { key: Uint8Array; by: Set<string> }>();
+  const recommendationsByKey = new Map<string, { key: Uint8Array; by: Set<string> }>();
   for (const { round, signer, keys } of messages) {
     if (toHex(signer) === own) continue;
     for (const key of round === 1 ? [signer] : keys) {
       const name = toHex(key);
       if (ignored.has(name)) continue;
-      const entry = found.get(name) ?? { key, by: new Set() };
-      found.set(name, { key, by: entry.by.add(toHex(signer)) });
+      const entry = recommendationsByKey.get(name) ?? { key, by: new Set() };
+      recommendationsByKey.set(name, { key, by: entry.by.add(toHex(signer)) });
     }
   }
-  return found;
+  return recommendationsByKey;
 }
 
 /**
@@ -254,23 +254,23 @@ function recommendedKeys(
   { round, isForced }: { readonly round: number; readonly isForced: boolean },
 ): Uint8Array[] {
   const { signers, roundKeys } = account;
-  const found = [...recommendations(account, messages, roundKeys).values()];
+  const recommended = [...recommendations(account, messages, roundKeys).values()];
   demand(
-    found.length === choose(signers.length - 1, round) &&
-      found.every(({ by }) => (isForced ? by.size <= round : by.size === round)),
+    recommended.length === choose(signers.length - 1, round) &&
+      recommended.every(({ by }) => (isForced ? by.size <= round : by.size === round)),
     "A pubkey recommended by multisig kex messages had an unexpected number of recommendations.",
   );
   const countOf = new Map<string, number>();
-  for (const { by } of found) for (const name of by) countOf.set(name, (countOf.get(name) ?? 0) + 1);
+  for (const { by } of recommended) for (const name of by) countOf.set(name, (countOf.get(name) ?? 0) + 1);
   const missing = signers.length - 1 - countOf.size;
   demand(
     missing === 0 || (isForced && missing > 0 && missing < round),
     "Number of unique other signers does not equal number of other signers that recommended pubkeys.",
   );
-  const known = new Set(signers.map(toHex));
+  const keys = new Set(signers.map(toHex));
   const expected = choose(signers.length - 2, round - 1);
   for (const [name, count] of countOf) {
-    demand(known.has(name), "Multisig kex message with unexpected signer encountered.");
+    demand(keys.has(name), "Multisig kex message with unexpected signer encountered.");
     demand(
       count === expected,
       "A pubkey recommended by multisig kex messages had an unexpected number of recommendations.",
@@ -280,7 +280,7 @@ function recommendedKeys(
     roundKeys.length === choose(signers.length - 1, round - 1),
     "Local account did not recommend expected number of multisig keys.",
   );
-  return found.map(({ key }) => key).sort(compareBytes);
+  return recommended.map(({ key }) => key).sort(compareBytes);
 }
 
 /** Number of ways to choose `k` of `n`. */
@@ -325,17 +325,17 @@ function confirm(
   isForced: boolean,
 ): MultisigAccount {
   const { signers, spendPublic, viewPublic, roundsComplete, baseSecret } = account;
-  const found = recommendations(account, messages, []);
+  const recommended = recommendations(account, messages, []);
   const own = toHex(publicKeyOf(baseSecret));
   const others = signers.map(toHex).filter((name) => name !== own);
   for (const key of [spendPublic, viewPublic]) {
-    const by = found.get(toHex(key))?.by ?? new Set();
-    demand(by.size > 0 || found.size === 0, "the other signers have come to another address");
+    const by = recommended.get(toHex(key))?.by ?? new Set();
+    demand(by.size > 0 || recommended.size === 0, "the other signers have come to another address");
     const isUnanimous = by.size === others.length && others.every((name) => by.has(name));
     demand(isForced || isUnanimous, "not all other signers have confirmed the address");
   }
-  demand(found.size <= 2, "the other signers' strings confirm more than the address");
-  const voices = [...found.values()];
+  demand(recommended.size <= 2, "the other signers' strings confirm more than the address");
+  const voices = [...recommended.values()];
   demand(
     voices.every(
       ({ by }) => by.size === voices[0]!.by.size && [...by].every((name) => others.includes(name)),

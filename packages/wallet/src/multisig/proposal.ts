@@ -110,9 +110,9 @@ export interface Proposer {
 function attemptsOf(
   proposed: readonly ProposedInput[],
   account: MultisigAccount,
-  told: Proposer["infos"],
+  infosByKey: Proposer["infos"],
 ): SigningAttempt[] {
-  const infos = proposed.map(({ output }) => told.get(toHex(output.oneTimeKey)) ?? []);
+  const infos = proposed.map(({ output }) => infosByKey.get(toHex(output.oneTimeKey)) ?? []);
   const own = signerKeyOf(account);
   const others = infos[0]!.map(({ signer }) => signer).filter((signer) => !equalBytes(signer, own));
   if (others.length + 1 < account.threshold)

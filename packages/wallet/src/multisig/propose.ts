@@ -37,20 +37,20 @@ export async function proposeTransaction(
       return [key, wallet.state.multisigInfos.get(key) ?? []] as const;
     }),
   );
-  const { signed, ...made } = await wallet.runtime.threads.run("propose", {
+  const { signed, ...proposal } = await wallet.runtime.threads.run("propose", {
     ringed,
     proposer: { keys: wallet.keys, change, infos },
   });
   const indexOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }) =>
     wallet.state.outputs.placeOfKey(oneTimeKey) ?? -1;
   const pending = pendingOf(signed, { change, indexOf });
-  return { signed, pending: withSigners(pending, made) };
+  return { signed, pending: withSigners(pending, proposal) };
 }
 
 /** Adds the data that only multisig sets have: outputs in their final order, and key images beside the sources. */
 function withSigners(
   pending: PendingTransaction,
-  made: { outputs: readonly OutputPlan[]; entropy: Uint8Array; attempts: SigningAttempt[] },
+  proposal: { outputs: readonly OutputPlan[]; entropy: Uint8Array; attempts: SigningAttempt[] },
 ): PendingTransaction {
   const { constructionData: data, transaction } = pending;
   const images = transaction.prefix.inputs.map((input) =>
@@ -61,9 +61,9 @@ function withSigners(
     multisig.set(images[i]!, 96);
     return { ...source, multisig };
   });
-  const dummy = made.outputs.find(({ isChange, amount }) => isChange && amount === 0n);
+  const dummy = proposal.outputs.find(({ isChange, amount }) => isChange && amount === 0n);
   const change = data.change.amount > 0n || dummy === undefined ? data.change : destinationValue(dummy);
-  const splitDestinations = made.outputs.map((output) => {
+  const splitDestinations = proposal.outputs.map((output) => {
     const named = data.destinations.find(
       ({ spendPublic, amount }) => equalBytes(spendPublic, output.spendPublic) && amount === output.amount,
     );
@@ -73,7 +73,7 @@ function withSigners(
     ...pending,
     change,
     constructionData: { ...data, sources, change, splitDestinations },
-    multisigSignatures: made.attempts,
-    multisigEntropy: made.entropy,
+    multisigSignatures: proposal.attempts,
+    multisigEntropy: proposal.entropy,
   };
 }

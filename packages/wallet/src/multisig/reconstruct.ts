@@ -123,9 +123,9 @@ function checkOutputs(
   demand(ringct !== undefined && ringct.type === 6, "it is no transaction of today's kind");
   const outputs = plansOf(data);
   const secrets = txSecretsOf(outputs, multisigEntropy, keyImages);
-  const told = [txKey, ...additionalTxKeys].map(toHex).join();
+  const secretKeys = [txKey, ...additionalTxKeys].map(toHex).join();
   demand(
-    [secrets.main, ...secrets.additional].map(toHex).join() === told,
+    [secrets.main, ...secrets.additional].map(toHex).join() === secretKeys,
     "its secret keys are not those agreed on",
   );
   const publicKeys = txPublicKeys(outputs, secrets);
@@ -158,15 +158,17 @@ function extraOf(
   data: ConstructionData,
   { outputs, fields, secret }: { outputs: readonly OutputPlan[]; fields: ExtraField[]; secret: Uint8Array },
 ): Uint8Array {
-  const given = parseExtra(data.extra);
-  const kept = given.filter(({ type }) => type !== "publicKey" && type !== "additionalPublicKeys");
-  const paymentId = encryptedPaymentId(given);
+  const extraFields = parseExtra(data.extra);
+  const otherFields = extraFields.filter(
+    ({ type }) => type !== "publicKey" && type !== "additionalPublicKeys",
+  );
+  const paymentId = encryptedPaymentId(extraFields);
   const { spendPublic, viewPublic, isSubaddress } = data.change;
   const change = { spendPublic, viewPublic, isSubaddress: isSubaddress === 1 };
   const receiver = paymentIdReceiver(outputs, change);
-  if (paymentId === undefined || receiver === undefined) return writeExtra([...fields, ...kept]);
+  if (paymentId === undefined || receiver === undefined) return writeExtra([...fields, ...otherFields]);
   const nonce = paymentIdNonce(cryptPaymentId(paymentId, receiver, secret));
-  return writeExtra([...fields, ...kept.filter(({ type }) => type !== "nonce"), nonce]);
+  return writeExtra([...fields, ...otherFields.filter(({ type }) => type !== "nonce"), nonce]);
 }
 
 function checkAmounts({ constructionData, transaction, fee }: PendingTransaction): void {

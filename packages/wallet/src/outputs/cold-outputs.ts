@@ -29,7 +29,7 @@ export class ColdOutputs {
   readonly #recent = new Map<number, Uint8Array>();
   #changed = new Set<number>();
   /** Pages that were taken and may not be written yet. */
-  #taken = new Set<number>();
+  #takenPages = new Set<number>();
   #readPage: ReadPage | undefined;
 
   /** Writes an output at a place, at most one behind the last. Throws `RangeError` for what does not fit. */
@@ -87,7 +87,7 @@ export class ColdOutputs {
   /** The pages that have changed since the last call; those without outputs are among them. */
   takeChanged(): ReadonlySet<number> {
     const changed = this.#changed;
-    for (const page of changed) this.#taken.add(page);
+    for (const page of changed) this.#takenPages.add(page);
     this.#changed = new Set();
     return changed;
   }
@@ -100,10 +100,10 @@ export class ColdOutputs {
 
   /** Tells that all pages taken so far are written. */
   written(): void {
-    const taken = this.#taken;
-    this.#taken = new Set();
+    const pages = this.#takenPages;
+    this.#takenPages = new Set();
     if (this.#readPage === undefined) return;
-    for (const page of taken) {
+    for (const page of pages) {
       const bytes = this.#held.get(page);
       if (bytes === undefined || this.#changed.has(page)) continue;
       this.#held.delete(page);

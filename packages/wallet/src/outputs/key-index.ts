@@ -37,8 +37,8 @@ export class KeyIndex {
     const hash = this.#hash(bytes, at);
     const part = this.#parts[hash >>> PART_SHIFT];
     if (part === undefined) return undefined;
-    const found = part.slots[this.#slotOf(part, hash, { bytes, at })]!;
-    return found === 0 ? undefined : found - 1;
+    const slot = part.slots[this.#slotOf(part, hash, { bytes, at })]!;
+    return slot === 0 ? undefined : slot - 1;
   }
 
   /** Adds a place by its key; returns the place that had the same key before, and is no longer found by it. */

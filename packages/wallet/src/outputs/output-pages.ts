@@ -117,20 +117,20 @@ export class OutputPages {
    * `isUnlocked` decides for those that may be locked. Changes in a pause are seen from the page reached on.
    */
   *spendable(account: number, question: SpendableQuestion): Generator<void, Uint32Array> {
-    const found = new Uint32Array(this.pages.reduce((sum, { unspent }) => sum + unspent, 0));
+    const places = new Uint32Array(this.pages.reduce((sum, { unspent }) => sum + unspent, 0));
     let count = 0;
-    for (let number = 0; number < this.pages.length && count < found.length; number++) {
-      count = this.#spendableOn(number, { account, ...question }, { found, count });
+    for (let number = 0; number < this.pages.length && count < places.length; number++) {
+      count = this.#spendableOn(number, { account, ...question }, { places, count });
       yield;
     }
-    return found.subarray(0, Math.min(count, found.length));
+    return places.subarray(0, Math.min(count, places.length));
   }
 
   /** Writes the spendable places of a page behind those found before; returns the number of all. */
   #spendableOn(
     number: number,
     { account, height, needsKeyImage, isUnlocked }: SpendableQuestion & { readonly account: number },
-    { found, count }: { readonly found: Uint32Array; readonly count: number },
+    { places, count }: { readonly places: Uint32Array; readonly count: number },
   ): number {
     const page = this.pages[number]!;
     if (page.unspent === 0) return count;
@@ -146,7 +146,7 @@ export class OutputPages {
         const mayBeLocked = page.is("unlockTime", index) || heights[index]! + SPENDABLE_AGE > height;
         if (mayBeLocked && !isUnlocked(this.lockAt(first + index))) continue;
       }
-      found[end++] = first + index;
+      places[end++] = first + index;
     }
     return end;
   }

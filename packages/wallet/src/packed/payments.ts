@@ -101,14 +101,14 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   /** `id`: the transaction's, in hex; a payment that is there already keeps its place in the order. */
   set(id: string, payment: OutgoingPayment): this {
     if (toHex(payment.txHash) !== id) throw new TypeError("a payment has the id of its transaction");
-    const known = this.#placeOf(id);
-    if (known === NOWHERE) this.#removeEmpty();
-    const place = known === NOWHERE ? this.#addresses.length : known;
+    const existing = this.#placeOf(id);
+    if (existing === NOWHERE) this.#removeEmpty();
+    const place = existing === NOWHERE ? this.#addresses.length : existing;
     // Nothing is changed if the payment can't be packed.
     const record = isSettled(payment) ? this.#recordOf(payment) : undefined;
-    if (known !== NOWHERE) this.#drop(place);
+    if (existing !== NOWHERE) this.#drop(place);
     this.#changed.add(place);
-    this.#put(place, { payment, record, isNew: known === NOWHERE });
+    this.#put(place, { payment, record, isNew: existing === NOWHERE });
     if (this.#written > 2 * this.#packed + EMPTY_PLACES) this.#packAgain();
     return this;
   }
@@ -281,14 +281,14 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     };
     if (filter.account === undefined && filter.minors.length === 0)
       return new Selected(places.length, paymentAt);
-    const found: number[] = [];
+    const matches: number[] = [];
     for (const [index, address] of places.entries()) {
       const payer = live.get(index) ?? readPayer(view.chunkOf(address), offsetOf(address));
       this.#reads += 1;
-      if (isFrom(payer, filter)) found.push(index);
+      if (isFrom(payer, filter)) matches.push(index);
       yield;
     }
-    return new Selected(found.length, (at) => paymentAt(found[at]!));
+    return new Selected(matches.length, (at) => paymentAt(matches[at]!));
   }
 
   #at(place: number): OutgoingPayment {

@@ -207,15 +207,15 @@ export class Receipts implements Iterable<IncomingPayment> {
   *matching(filter: ReceiptFilter): Generator<void, Uint32Array> {
     for (;;) {
       const end = this.length;
-      const found = yield* this.#matchingBelow(end, filter);
-      if (found === undefined) continue;
+      const places = yield* this.#matchingBelow(end, filter);
+      if (places === undefined) continue;
       const added: number[] = [];
       for (let place = this.length - 1; place >= end; place--)
         if (this.#isMatch(place, filter)) added.push(place);
-      if (added.length === 0) return found;
-      const all = new Uint32Array(added.length + found.length);
+      if (added.length === 0) return places;
+      const all = new Uint32Array(added.length + places.length);
       all.set(added);
-      all.set(found, added.length);
+      all.set(places, added.length);
       return all;
     }
   }
@@ -226,13 +226,13 @@ export class Receipts implements Iterable<IncomingPayment> {
     const ranges = [...this.#zones.within(filter.minHeight + 1, filter.maxHeight)];
     const most = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
     const places = (yield* this.#placesOfAccount(filter, most)) ?? this.#backwards(ranges);
-    const found = new Column();
+    const column = new Column();
     for (const place of places) {
       if (this.#removeCount !== removeCount) return undefined;
-      if (place < end && this.#isMatch(place, filter)) found.push(place);
+      if (place < end && this.#isMatch(place, filter)) column.push(place);
       yield;
     }
-    return this.#removeCount === removeCount ? found.slice(0, found.length) : undefined;
+    return this.#removeCount === removeCount ? column.slice(0, column.length) : undefined;
   }
 
   #isMatch(place: number, filter: ReceiptFilter): boolean {
@@ -271,8 +271,8 @@ export class Receipts implements Iterable<IncomingPayment> {
         yield;
         if (this.#removeCount !== removeCount) return undefined;
       }
-    const found = places.slice(0, places.length);
-    return lists.length === 1 ? found : found.sort().reverse();
+    const matches = places.slice(0, places.length);
+    return lists.length === 1 ? matches : matches.sort().reverse();
   }
 
   /** The receipts at these places, as they are now, whatever is removed later. */
@@ -299,10 +299,11 @@ export class Receipts implements Iterable<IncomingPayment> {
     const [first] = places;
     if (first === undefined) return undefined;
     const removed = new Set(places);
-    const kept: IncomingPayment[] = [];
-    for (let place = first; place < this.length; place++) if (!removed.has(place)) kept.push(this.at(place));
+    const remaining: IncomingPayment[] = [];
+    for (let place = first; place < this.length; place++)
+      if (!removed.has(place)) remaining.push(this.at(place));
     this.#cut(first);
-    for (const payment of kept) this.push(payment);
+    for (const payment of remaining) this.push(payment);
     return first;
   }
 

@@ -53,12 +53,12 @@ export class TxKeys implements Iterable<[string, readonly Uint8Array[]]> {
     out.bytes(txHash);
     out.number(keys.length);
     for (const key of keys) out.bytes(key);
-    const known = this.#placeOf(id);
-    const place = known === NOWHERE ? this.size : known;
-    if (known !== NOWHERE) this.#wipe(place);
+    const existing = this.#placeOf(id);
+    const place = existing === NOWHERE ? this.size : existing;
+    if (existing !== NOWHERE) this.#wipe(place);
     this.#addresses.set(place, this.#records.add(this.#writer.record));
     this.#writer.record.fill(0);
-    if (known === NOWHERE) this.#byId.add(place);
+    if (existing === NOWHERE) this.#byId.add(place);
     this.#changedRows.add(Math.floor(place / ROW_ITEMS));
     return this;
   }

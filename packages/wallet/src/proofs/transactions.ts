@@ -49,10 +49,10 @@ function parseAnswer(answer: NodeAnswer): { transaction: Transaction; txHash: Ui
 }
 
 /** The transaction of a response, which must be the requested one (id, 32 bytes). Throws `WalletRefusal`. */
-export function checkAnswer(answer: NodeAnswer, asked: Uint8Array): FoundTransaction {
+export function checkAnswer(answer: NodeAnswer, id: Uint8Array): FoundTransaction {
   try {
     const { transaction, txHash } = parseAnswer(answer);
-    if (!equalBytes(txHash, asked)) throw proofRefusal("Failed to get the right transaction from daemon");
+    if (!equalBytes(txHash, id)) throw proofRefusal("Failed to get the right transaction from daemon");
     const confirmations = answer.in_pool ? 0 : (answer.confirmations ?? 0);
     return { txHash, transaction, inPool: answer.in_pool, confirmations };
   } catch (error) {
@@ -77,24 +77,24 @@ export async function fetchTransactions(
   daemon: Daemon,
   txHashes: readonly Uint8Array[],
 ): Promise<FoundTransaction[]> {
-  const found = new Map<string, FoundTransaction>();
+  const transactions = new Map<string, FoundTransaction>();
   const ids = [...new Set(txHashes.map(toHex))];
   for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
-    const asked = ids.slice(at, at + TRANSACTIONS_PER_CALL);
-    const answers = await askTransactions(daemon, asked);
+    const batch = ids.slice(at, at + TRANSACTIONS_PER_CALL);
+    const answers = await askTransactions(daemon, batch);
     for (const [i, answer] of answers.entries())
-      found.set(asked[i]!, checkAnswer(answer, fromHex(asked[i]!)));
+      transactions.set(batch[i]!, checkAnswer(answer, fromHex(batch[i]!)));
   }
-  return txHashes.map((txHash) => found.get(toHex(txHash))!);
+  return txHashes.map((txHash) => transactions.get(toHex(txHash))!);
 }
 
 /** The message if the node has no such transaction, or can't be reached. */
 export const FAILED = "Failed to get transaction from daemon";
 
 /** If the node can't be reached, callers receive code -1. Source: wallet_rpc_server.cpp `on_check_tx_proof`. */
-export async function refuseWhenUnreachable<T>(asked: Promise<T>, unreachable: string): Promise<T> {
+export async function refuseWhenUnreachable<T>(response: Promise<T>, unreachable: string): Promise<T> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof WalletRefusal && error.kind === "NO_DAEMON_CONNECTION")
       throw proofRefusal(unreachable);
@@ -111,8 +111,8 @@ export async function fetchTransaction(
   txHash: Uint8Array,
   { absent, unreachable } = { absent: FAILED, unreachable: FAILED },
 ): Promise<FoundTransaction> {
-  const asked = daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
-  const { txs } = await refuseWhenUnreachable(asked, unreachable);
+  const response = daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
+  const { txs } = await refuseWhenUnreachable(response, unreachable);
   if (txs.length !== 1) throw proofRefusal(absent);
   return checkAnswer(txs[0]!, txHash);
 }

@@ -125,14 +125,14 @@ async function describeBalance(
   const balances = majors.map((major) => ({ major, balance: balanceOf(wallet, major, strict) }));
   const isImportNeeded =
     wallet.multisig !== undefined && wallet.state.outputs.withKeyImage < wallet.state.outputs.count;
-  const asked =
+  const indices =
     !all_accounts && address_indices.length > 0
       ? [...new Set(address_indices)].sort((a, b) => a - b)
       : undefined;
-  if (asked !== undefined) checkForeignAddresses(wallet, account_index, asked);
+  if (indices !== undefined) checkForeignAddresses(wallet, account_index, indices);
   const entries = balances.flatMap(({ major, balance: { addresses, unspentOutputs } }) => {
     const byMinor = new Map(addresses.map((entry) => [entry.minor, entry]));
-    return (asked ?? [...byMinor.keys()]).map((minor) => ({
+    return (indices ?? [...byMinor.keys()]).map((minor) => ({
       index: { major, minor },
       entry: byMinor.get(minor),
       unspent: unspentOutputs.get(minor) ?? 0,
@@ -166,11 +166,11 @@ function addressesAskedFor(
   return minors.map((minor) => ({ minor, label: addresses[minor]!.label, used: used.has(minor) }));
 }
 
-async function describeAddresses(wallet: Wallet, major: number, told: readonly ListedAddress[]) {
-  await wallet.prepareAddresses(told.map(({ minor }) => ({ major, minor })));
+async function describeAddresses(wallet: Wallet, major: number, addresses: readonly ListedAddress[]) {
+  await wallet.prepareAddresses(addresses.map(({ minor }) => ({ major, minor })));
   return {
     address: wallet.addressOf({ major, minor: 0 }),
-    addresses: drawn(told, ({ minor, label, used }) => ({
+    addresses: drawn(addresses, ({ minor, label, used }) => ({
       address: wallet.addressOf({ major, minor }),
       address_index: minor,
       label,
@@ -181,11 +181,11 @@ async function describeAddresses(wallet: Wallet, major: number, told: readonly L
 
 /** Cached by its values, since a scan changes the wallet often, but its addresses hardly ever. */
 function rememberedAddresses(wallet: Wallet, params: AddressParams) {
-  let told: ListedAddress[] | undefined;
-  const asked = () => (told ??= addressesAskedFor(wallet, params));
-  const basis = () => asked().flatMap(({ minor, label, used }) => [minor, label, used]);
+  let addresses: ListedAddress[] | undefined;
+  const addressesOnce = () => (addresses ??= addressesAskedFor(wallet, params));
+  const basis = () => addressesOnce().flatMap(({ minor, label, used }) => [minor, label, used]);
   return rememberedPatiently(wallet, { name: "getAddress", params, basis }, () =>
-    describeAddresses(wallet, params.account_index, asked()),
+    describeAddresses(wallet, params.account_index, addressesOnce()),
   );
 }
 
@@ -234,8 +234,8 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     if (asWritten.valid || !allow_openalias) return asWritten;
     const alias = await findAlias(address, service);
     if (alias?.isProven !== true) return asWritten;
-    const found = validated(alias.address, networks);
-    return { ...found, openalias_address: found.valid ? alias.address : "" };
+    const resolved = validated(alias.address, networks);
+    return { ...resolved, openalias_address: resolved.valid ? alias.address : "" };
   },
   async getAccounts({ tag, strict_balances, regexp }, { opened: { wallet } }) {
     const { accountTags } = wallet.state;
@@ -243,7 +243,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
       throw new WalletRefusal("UNKNOWN_ERROR", `Tag ${tag} is unregistered.`);
     }
     const wanted = tag !== "" && regexp ? await tagsThatFit(wallet, tag) : new Set([tag]);
-    const found = wallet.state.accounts.flatMap((account, index) => {
+    const matches = wallet.state.accounts.flatMap((account, index) => {
       if (tag !== "" && wanted?.has(account.tag) !== true) return [];
       const { balance, unlocked } = balanceOf(wallet, index, strict_balances);
       return [
@@ -257,13 +257,13 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
         },
       ];
     });
-    if (regexp && found.length === 0) {
+    if (regexp && matches.length === 0) {
       throw new WalletRefusal("UNKNOWN_ERROR", `No matches for regex filter ${tag} .`);
     }
     return {
-      subaddress_accounts: found,
-      total_balance: found.reduce((sum, { balance }) => sum + balance, 0n),
-      total_unlocked_balance: found.reduce((sum, entry) => sum + entry.unlocked_balance, 0n),
+      subaddress_accounts: matches,
+      total_balance: matches.reduce((sum, { balance }) => sum + balance, 0n),
+      total_unlocked_balance: matches.reduce((sum, entry) => sum + entry.unlocked_balance, 0n),
     };
   },
   async createAccount({ label }, { opened: { wallet } }) {

@@ -53,9 +53,9 @@ function checkLanguage(name: string): string {
 async function makeAndOpen(
   service: WalletSlot,
   paths: WalletPaths | undefined,
-  made: NewWallet,
+  newWallet: NewWallet,
 ): Promise<string> {
-  const { wallet } = await service.create(paths, made);
+  const { wallet } = await service.create(paths, newWallet);
   return wallet.addressOf({ major: 0, minor: 0 });
 }
 
@@ -156,8 +156,8 @@ function restoreSigner({ seed, seed_offset }: SeedToRestore): Restored {
   if (seed_offset !== "") throw refuse("Multisig seeds are not compatible with seed offsets");
   try {
     // The original takes a seed without check word for one of its first years, and reports it as deprecated.
-    const made = { seedLanguage: "", words: "", isDeprecated: true };
-    return { keys: keysOfAccount(parseMultisigSeed(seed)), ...made };
+    const origin = { seedLanguage: "", words: "", isDeprecated: true };
+    return { keys: keysOfAccount(parseMultisigSeed(seed)), ...origin };
   } catch (error) {
     if (error instanceof BadHex) throw refuse("Multisig seed not represented as hexadecimal string");
     if (error instanceof BadMultisigSeed) throw refuse(error.message);

@@ -93,9 +93,9 @@ function* paymentsWith(
 async function describePayments(wallet: Wallet, questions: readonly PaymentsWanted[]) {
   const parts: Selected<Paid>[] = [];
   for (const question of questions) {
-    const found = await runSliced(paymentsWith(wallet.state, question));
-    await wallet.prepareAddresses(found.receivers());
-    parts.push(new Selected(found.length, (i) => ({ payment: found.at(i), text: question.text })));
+    const payments = await runSliced(paymentsWith(wallet.state, question));
+    await wallet.prepareAddresses(payments.receivers());
+    parts.push(new Selected(payments.length, (i) => ({ payment: payments.at(i), text: question.text })));
   }
   const now = wallet.now();
   const all = joined(parts);
@@ -256,8 +256,8 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
       throw new WalletRefusal("ACCOUNT_INDEX_OUT_OF_BOUNDS", "Account index is out of bound");
     }
     await wallet.refreshPool();
-    const found = transfersOf({ state: wallet.state, now: wallet.now() }, id, account_index);
-    const transfers = found.map((transfer) => describeTransfer(wallet, transfer));
+    const entries = transfersOf({ state: wallet.state, now: wallet.now() }, id, account_index);
+    const transfers = entries.map((transfer) => describeTransfer(wallet, transfer));
     if (transfers.length === 0) throw new WalletRefusal("WRONG_TXID", "Transaction not found.");
     return { transfer: transfers[0]!, transfers };
   },

@@ -49,10 +49,10 @@ const uriRules = ({ network }: Wallet, dialect: Dialect): PaymentUriRules => ({
   takesPaymentIds: dialect === "contract",
 });
 
-function secretOf(asked: Asked, keyType: string): string {
-  const { opened } = asked;
+function secretOf(query: Asked, keyType: string): string {
+  const { opened } = query;
   const { wallet } = opened;
-  if (keyType === "mnemonic") return mnemonicOf(asked);
+  if (keyType === "mnemonic") return mnemonicOf(query);
   if (keyType === "view_key") return toHex(wallet.keys.viewSecret);
   if (keyType !== "spend_key") throw new WalletRefusal("NONE", `key_type ${keyType} not found`);
   const { spendSecret } = wallet.keys;

@@ -72,21 +72,21 @@ const primary = { major: 0, minor: 0 } as const;
 async function nextRound(
   part: Part,
   account: MultisigAccount,
-  given: {
+  params: {
     readonly multisig_info: readonly string[];
     readonly password: string;
     readonly force_update_use_with_caution?: boolean;
   },
 ): Promise<{ wallet: Wallet; account: MultisigAccount }> {
-  if (given.multisig_info.length + 1 < account.signers.length)
+  if (params.multisig_info.length + 1 < account.signers.length)
     throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig info from more participants");
   const next = await part.service.runtime.threads.run("continueKeyExchange", {
     account,
-    texts: given.multisig_info,
-    isForced: given.force_update_use_with_caution ?? false,
+    texts: params.multisig_info,
+    isForced: params.force_update_use_with_caution ?? false,
     prefix: "Error calling exchange_multisig_info: ",
   });
-  await keepAccount(part, next, given.password);
+  await keepAccount(part, next, params.password);
   const { wallet } = part.service.opened!;
   return { wallet, account: accountOf(wallet) };
 }
@@ -188,14 +188,14 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       if (info.length < account.threshold - 1)
         throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig export info from more participants");
       const sealed = info.map(parseHex);
-      const given = { sealed, isLookedUp: refresh_after_import };
-      return { n_outputs: await importInfo(wallet, account, given) };
+      const input = { sealed, isLookedUp: refresh_after_import };
+      return { n_outputs: await importInfo(wallet, account, input) };
     }),
   signMultisig: ({ tx_data_hex }, { opened: { wallet }, dialect }) =>
     wallet.exclusively(async () => {
       const account = readyAccountOf(wallet, dialect);
-      const given = await openSet(wallet, tx_data_hex);
-      const { set, txHashes } = await signing(() => cosign(wallet, account, given));
+      const openedSet = await openSet(wallet, tx_data_hex);
+      const { set, txHashes } = await signing(() => cosign(wallet, account, openedSet));
       if (isFullySigned(set, account)) await keepTxKeys(wallet, set);
       return {
         tx_data_hex: toHex(await passToNextSigner(wallet, set)),

@@ -145,12 +145,12 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
   async checkTxProof({ txid, address: text, message, signature }, { opened: { wallet } }) {
     const txHash = parseTxHash(txid);
     const address = parseOwnNetworkAddress(wallet, text);
-    const found = await fetchTransaction(wallet.daemon, txHash);
-    const { transaction } = found;
+    const fetchedTransaction = await fetchTransaction(wallet.daemon, txHash);
+    const { transaction } = fetchedTransaction;
     const claim = { txHash, transaction, address, message: bytesOfText(message) };
     const received = checkPaymentProof(claim, signature);
     if (received === undefined) return { good: false, received: 0n, in_pool: false, confirmations: 0 };
-    return { good: true, received, ...placeOf(found) };
+    return { good: true, received, ...placeOf(fetchedTransaction) };
   },
   async getSpendProof({ txid, message }, { opened: { wallet } }) {
     const txHash = parseTxHash(txid);
@@ -232,6 +232,6 @@ export async function checkTxKey(
   const address = parseOwnNetworkAddress(wallet, text);
   const { url } = wallet.daemon.address;
   const unreachable = `Failed to connect to daemon: ${url.replace(/^https?:\/\//, "")}`;
-  const found = await fetchTransaction(wallet.daemon, txHash, { absent: FAILED, unreachable });
-  return { received: checkTxKeys(found.transaction, address, txKeys), ...placeOf(found) };
+  const transaction = await fetchTransaction(wallet.daemon, txHash, { absent: FAILED, unreachable });
+  return { received: checkTxKeys(transaction.transaction, address, txKeys), ...placeOf(transaction) };
 }

@@ -18,9 +18,9 @@ export async function rememberedPatiently<T extends object>(
   question: Question,
   answer: () => Promise<T>,
 ): Promise<Lasting<T>> {
-  const asked = facts.of(question, answer);
+  const response = facts.of(question, answer);
   try {
-    return lasting(await asked, {}) as Lasting<T>;
+    return lasting(await response, {}) as Lasting<T>;
   } catch (error) {
     facts.clear();
     throw error;

@@ -43,16 +43,16 @@ function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string)
 }
 
 /** The proxy of the service's options, or otherwise the requested one. */
-function proxyOf(asked: string, { options }: WalletSlot): SocksProxy | undefined {
+function proxyOf(proxyText: string, { options }: WalletSlot): SocksProxy | undefined {
   const own = options.daemon.proxy;
-  if (asked === "") return own;
+  if (proxyText === "") return own;
   if (own !== undefined) {
     throw new WalletRefusal(
       "PROXY_ALREADY_DEFINED",
       "It is not possible to set daemon specific proxy when --proxy is defined.",
     );
   }
-  const proxy = parseSocksProxy(asked);
+  const proxy = parseSocksProxy(proxyText);
   if (proxy !== undefined) return proxy;
   throw new WalletRefusal(
     "NO_DAEMON_CONNECTION",
@@ -66,9 +66,12 @@ function stopSoon(service: WalletSlot): void {
 }
 
 /** Every error of the node becomes the same error for the caller. Source: wallet_rpc_server.cpp `on_start_mining`. */
-async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status: string }>): Promise<void> {
+async function orRefuse(
+  verb: "start" | "stop",
+  response: Promise<{ readonly status: string }>,
+): Promise<void> {
   try {
-    await checked(asked);
+    await checked(response);
   } catch (error) {
     if (!(error instanceof WalletRefusal)) throw error;
     throw new WalletRefusal("UNKNOWN_ERROR", `Couldn't ${verb} mining due to unknown error.`);

@@ -74,16 +74,16 @@ type Finish<R> = {
  */
 async function finish<R extends object>(
   wallet: Wallet,
-  made: readonly Made[],
+  transactions: readonly Made[],
   { choice, intent, answerWith }: Finish<R>,
 ): Promise<R> {
-  const answer = answerWith(await describe(wallet, made, choice));
-  const pending = made.map((each) => each.pending);
+  const answer = answerWith(await describe(wallet, transactions, choice));
+  const pending = transactions.map((each) => each.pending);
   if (wallet.multisig !== undefined || wallet.isViewOnly) await intent.handOut(answer, []);
   else if (choice.do_not_relay)
     await intent.handOut(
       answer,
-      made.map(({ signed }) => signed.txHash),
+      transactions.map(({ signed }) => signed.txHash),
     );
   else await submitPending(wallet, pending, await intent.submission(answer, idsOf(pending)));
   return answer;
@@ -93,8 +93,8 @@ async function finish<R extends object>(
  * The response fields of transactions. A view-only wallet returns the set to be signed, a multisig wallet the set for
  * the other signers.
  */
-async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
-  const described = made.map(({ signed, pending }) => ({
+async function describe(wallet: Wallet, transactions: readonly Made[], choice: Choice) {
+  const described = transactions.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
     amounts_by_dest: { amounts: inOrder(signed.destinations).map(({ amount }) => amount) },
     fee: signed.fee,
@@ -107,14 +107,14 @@ async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
   }));
   if (wallet.multisig !== undefined) {
     const signers = [signerKeyOf(wallet.multisig)];
-    const set = { transactions: made.map(({ pending }) => pending), signers };
+    const set = { transactions: transactions.map(({ pending }) => pending), signers };
     const sealed = await passToNextSigner(wallet, set);
     // An incomplete transaction has no id yet.
     const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
     return { described: untold, sets: { ...noSets, multisig_txset: toHex(sealed) } };
   }
   if (wallet.isViewOnly) {
-    const pending = made.map((each) => each.pending);
+    const pending = transactions.map((each) => each.pending);
     const set = await unsignedSetOf(wallet, pending);
     return { described, sets: { ...noSets, unsigned_txset: toHex(set) } };
   }
@@ -131,7 +131,7 @@ const noSets = { multisig_txset: "", unsigned_txset: "" };
 
 const noLists = { amounts_by_dest_list: [], spent_key_images_list: [], weight_list: [] };
 
-const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
+const nonEmpty = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
 
 /** The same fields as lists, with one element per transaction. */
 function asLists({ described, sets }: Finished) {
@@ -139,10 +139,10 @@ function asLists({ described, sets }: Finished) {
     amount_list: described.map(({ amount }) => amount),
     amounts_by_dest_list: described.map(({ amounts_by_dest }) => amounts_by_dest),
     fee_list: described.map(({ fee }) => fee),
-    tx_blob_list: given(described.map(({ tx_blob }) => tx_blob)),
-    tx_hash_list: given(described.map(({ tx_hash }) => tx_hash)),
-    tx_key_list: given(described.map(({ tx_key }) => tx_key)),
-    tx_metadata_list: given(described.map(({ tx_metadata }) => tx_metadata)),
+    tx_blob_list: nonEmpty(described.map(({ tx_blob }) => tx_blob)),
+    tx_hash_list: nonEmpty(described.map(({ tx_hash }) => tx_hash)),
+    tx_key_list: nonEmpty(described.map(({ tx_key }) => tx_key)),
+    tx_metadata_list: nonEmpty(described.map(({ tx_metadata }) => tx_metadata)),
     weight_list: described.map(({ weight }) => weight),
     spent_key_images_list: described.map(({ spent_key_images }) => spent_key_images),
     ...sets,
@@ -243,10 +243,10 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
     return await payOnce({ wallet, allowance }, askedBy(declared.transfers.transfer, params), {
       prepare: () => resolveAddresses(params.destinations, service),
       perform: async (destinations, intent) => {
-        const made = await pay(wallet, { ...params, destinations }, { single: true, intent });
+        const transactions = await pay(wallet, { ...params, destinations }, { single: true, intent });
         const choice = { ...params, keys: params.get_tx_key };
         const answerWith = ({ described, sets }: Finished) => ({ ...described[0]!, ...sets });
-        return await finish(wallet, made, { choice, intent, answerWith });
+        return await finish(wallet, transactions, { choice, intent, answerWith });
       },
     });
   },
@@ -255,19 +255,19 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
     return await payOnce({ wallet, allowance }, askedBy(declared.transfers.transferSplit, params), {
       prepare: () => resolveAddresses(params.destinations, service),
       perform: async (destinations, intent) => {
-        const made = await pay(wallet, { ...params, destinations }, { single: false, intent });
+        const transactions = await pay(wallet, { ...params, destinations }, { single: false, intent });
         const choice = { ...params, keys: params.get_tx_keys };
-        return await finish(wallet, made, { choice, intent, answerWith: asLists });
+        return await finish(wallet, transactions, { choice, intent, answerWith: asLists });
       },
     });
   },
   sweepDust: (params, { opened: { wallet }, allowance }) =>
     payOnce({ wallet, allowance }, askedBy(declared.transfers.sweepDust, params), {
       perform: async (_, intent) => {
-        const made = await makeUnmixableSweep(wallet, planIn(intent));
-        if (made.length === 0) return { ...noSets, ...noLists };
+        const transactions = await makeUnmixableSweep(wallet, planIn(intent));
+        if (transactions.length === 0) return { ...noSets, ...noLists };
         const choice = { ...params, keys: params.get_tx_keys };
-        return await finish(wallet, made, { choice, intent, answerWith: asLists });
+        return await finish(wallet, transactions, { choice, intent, answerWith: asLists });
       },
     }),
   async sweepAll(params, { opened: { wallet }, allowance, service }) {
@@ -278,9 +278,9 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
         const sweep = sweepOf(wallet, { ...params, address });
         const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
         const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
-        const made = await makeSweep(wallet, { ...sweep, minors }, { plan: planIn(intent) });
+        const transactions = await makeSweep(wallet, { ...sweep, minors }, { plan: planIn(intent) });
         const choice = { ...params, keys: params.get_tx_keys };
-        return await finish(wallet, made, { choice, intent, answerWith: asLists });
+        return await finish(wallet, transactions, { choice, intent, answerWith: asLists });
       },
     });
   },
@@ -293,10 +293,10 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
         const output = namedOutput(wallet, params.key_image);
         const { major } = output.subaddress;
         const from = { plan: planIn(intent), inputs: [output] };
-        const made = await makeSweep(wallet, { ...sweep, account: major }, from);
+        const transactions = await makeSweep(wallet, { ...sweep, account: major }, from);
         const choice = { ...params, keys: params.get_tx_key || params.get_tx_keys };
         const answerWith = (finished: Finished) => ({ ...finished.described[0]!, ...asLists(finished) });
-        return await finish(wallet, made, { choice, intent, answerWith });
+        return await finish(wallet, transactions, { choice, intent, answerWith });
       },
     });
   },

@@ -81,8 +81,8 @@ export class AddressRuns {
   /** The ranges to be added before `index` is in use with the whole look-ahead beyond it. */
   missingFor(index: SubaddressIndex, lookahead: Lookahead): MissingRange[] {
     const missing: MissingRange[] = [];
-    const known = this.#covered?.length ?? this.#gridAccounts;
-    const accounts = Math.max(known, clamp(index.major + lookahead.accounts));
+    const accountCount = this.#covered?.length ?? this.#gridAccounts;
+    const accounts = Math.max(accountCount, clamp(index.major + lookahead.accounts));
     for (let major = 0; major < accounts; major++) {
       const fromMinor = this.#coveredOf(major);
       const used = major === index.major ? index.minor : 0;

@@ -27,9 +27,9 @@ export function extendAddresses(
   range: AddressRange,
 ): Uint8Array | SharedMarks | undefined {
   if (table instanceof AddressMarks) return table.extend(range);
-  const made = subaddressSpendPublicKeys({ keys, ...range });
-  table.add({ ...range, keys: made });
-  return made;
+  const spendKeys = subaddressSpendPublicKeys({ keys, ...range });
+  table.add({ ...range, keys: spendKeys });
+  return spendKeys;
 }
 
 /** Adds addresses that another thread has computed. */

@@ -92,11 +92,11 @@ export class BlockWalk {
   async #walk(): Promise<void> {
     const line = new Line(this);
     const { history, startHeight } = this.#leader.task;
-    let asked: Asked = ask(this.#source, { history, startHeight }, undefined);
+    let request: Asked = ask(this.#source, { history, startHeight }, undefined);
     let lastHeight = -1;
     for (;;) {
-      while (!line.isEmpty && !asked.isHere) await line.finish();
-      const batch = await asked.batch;
+      while (!line.isEmpty && !request.isHere) await line.finish();
+      const batch = await request.batch;
       if (lastHeight === -1) this.#checkStart(batch);
       else if (batch.blocks[0] !== undefined && batch.blocks[0].height <= lastHeight) {
         // The chain was reorganised: wallets that joined above this height have to go back as well.
@@ -109,7 +109,7 @@ export class BlockWalk {
       this.#next = more ? last.height + 1 : undefined;
       if (more) {
         const ids = batch.blocks.map(({ id }) => id);
-        asked = ask(this.#source, { history: historyOf(ids, this.#genesis), startHeight: 0 }, last.id);
+        request = ask(this.#source, { history: historyOf(ids, this.#genesis), startHeight: 0 }, last.id);
       }
       line.measure(batch);
       for (const piece of piecesOf(batch)) {
@@ -138,9 +138,9 @@ export class BlockWalk {
   }
 
   /** Passes a piece to all riders, and waits until they can take more. */
-  async give(begun: Begun): Promise<void> {
+  async give(work: Begun): Promise<void> {
     const riders = new Map([...this.#riders.keys()].map((rider) => [rider.follower, rider]));
-    await begun.finish(this.seats, ({ follower }, error) => {
+    await work.finish(this.seats, ({ follower }, error) => {
       const rider = riders.get(follower)!;
       this.#riders.delete(rider);
       rider.fail(error);
@@ -212,7 +212,7 @@ async function orAfter(ms: number, task: Promise<unknown>): Promise<void> {
 /** Pieces whose first half is under way, lowest height first. */
 class Line {
   readonly #walk: BlockWalk;
-  readonly #begun: Begun[] = [];
+  readonly #jobs: Begun[] = [];
   #threads: SiftThreads | undefined;
 
   constructor(walk: BlockWalk) {
@@ -220,11 +220,11 @@ class Line {
   }
 
   get isEmpty(): boolean {
-    return this.#begun.length === 0;
+    return this.#jobs.length === 0;
   }
 
   get isFull(): boolean {
-    return this.#begun.length > PIECES_PER_THREAD * (this.#threads?.count ?? 0);
+    return this.#jobs.length > PIECES_PER_THREAD * (this.#threads?.count ?? 0);
   }
 
   /** Uses other threads once the scan, as estimated from this batch, is long. */
@@ -236,11 +236,11 @@ class Line {
   }
 
   begin(piece: Batch): void {
-    this.#begun.push(new Begun(piece, this.#walk.seats, this.#threads));
+    this.#jobs.push(new Begun(piece, this.#walk.seats, this.#threads));
   }
 
   /** Runs the second half of the lowest piece. */
   async finish(): Promise<void> {
-    await this.#walk.give(this.#begun.shift()!);
+    await this.#walk.give(this.#jobs.shift()!);
   }
 }

@@ -76,14 +76,14 @@ export function pickOwn(
   if (received.size === 0 && knownImages.size === 0 && watched === undefined) return scanned;
   let image = 0;
   for (let place = 0; place < transactions.length; place++) {
-    const found = received.get(place) ?? [];
-    learnFound(context, found);
+    const candidates = received.get(place) ?? [];
+    learnFound(context, candidates);
     const end = image + imageCounts[place]!;
-    let concerns = found.length > 0;
+    let concerns = candidates.length > 0;
     for (; image < end; image++) concerns ||= knownImages.has(keyImages, 32 * image);
     if (!concerns && watched !== undefined && imageCounts[place]! > 0)
       concerns = namesWatched(watched, candidateAt(place).transaction);
-    if (concerns) scanned.push(describeCandidate(candidateAt(place), found));
+    if (concerns) scanned.push(describeCandidate(candidateAt(place), candidates));
   }
   return scanned;
 }

@@ -46,12 +46,12 @@ export type Source = { readonly daemon: Daemon; readonly checkForks: ReturnType<
 
 /** Requests the next blocks; `lastId` (32 bytes) is the id of the last block received. */
 export function ask(source: Source, position: Position, lastId: Uint8Array | undefined): Asked {
-  const asked: Asked = { batch: fetchBatch(source, position, lastId), isHere: false };
-  asked.batch.then(
-    () => (asked.isHere = true),
+  const request: Asked = { batch: fetchBatch(source, position, lastId), isHere: false };
+  request.batch.then(
+    () => (request.isHere = true),
     () => undefined, // the caller that awaits it gets the error
   );
-  return asked;
+  return request;
 }
 
 async function fetchBatch(
@@ -60,8 +60,8 @@ async function fetchBatch(
   lastId: Uint8Array | undefined,
 ): Promise<Batch> {
   const position = { history, startHeight: await startHeight(wanted, daemon) };
-  const asked = { block_ids: [...history], start_height: position.startHeight, prune: true };
-  const batch = readBatch(await daemon.getBlocks(asked), position, lastId);
+  const params = { block_ids: [...history], start_height: position.startHeight, prune: true };
+  const batch = readBatch(await daemon.getBlocks(params), position, lastId);
   await checkForks(batch.blocks);
   return batch;
 }

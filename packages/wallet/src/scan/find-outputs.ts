@@ -66,9 +66,9 @@ export function findOutputs(
   sifted: Sifted,
   candidateAt: (of: number) => Candidate,
 ): Map<number, ScannedOutput[]> {
-  const found = new Map<number, ScannedOutput[]>();
+  const receivedOutputs = new Map<number, ScannedOutput[]>();
   const matches = matchesOf(finder, sifted, candidateAt);
-  if (matches.length === 0) return found;
+  if (matches.length === 0) return receivedOutputs;
   const scalars = derivationScalarBatch(
     packedKeys(matches.map(({ derivation }) => derivation)),
     Uint32Array.from(matches, ({ outputIndex }) => outputIndex),
@@ -94,11 +94,11 @@ export function findOutputs(
       keyImage: keyImages[i],
       subaddress,
     };
-    const others = found.get(of);
-    if (others === undefined) found.set(of, [output]);
+    const others = receivedOutputs.get(of);
+    if (others === undefined) receivedOutputs.set(of, [output]);
     else others.push(output);
   }
-  return found;
+  return receivedOutputs;
 }
 
 /**

@@ -23,19 +23,19 @@ export function shortHistory({ ids }: RecentBlocks, genesis: Uint8Array): Uint8A
 /** The batch without the blocks at its start that the wallet has scanned already. */
 export function trimKnown({ offset, ids }: RecentBlocks, batch: BlocksChange): BlocksChange {
   if (batch.ids.length < batch.count) return batch;
-  let known = 0;
-  while (known < batch.count) {
-    const mine = ids[batch.fromHeight + known - offset];
-    if (mine === undefined || !equalBytes(mine, batch.ids[known]!)) break;
-    known += 1;
+  let count = 0;
+  while (count < batch.count) {
+    const mine = ids[batch.fromHeight + count - offset];
+    if (mine === undefined || !equalBytes(mine, batch.ids[count]!)) break;
+    count += 1;
   }
-  if (known === 0) return batch;
-  const fromHeight = batch.fromHeight + known;
+  if (count === 0) return batch;
+  const fromHeight = batch.fromHeight + count;
   return {
     ...batch,
     fromHeight,
-    count: batch.count - known,
-    ids: batch.ids.slice(known),
+    count: batch.count - count,
+    ids: batch.ids.slice(count),
     transactions: batch.transactions.filter(({ height }) => height >= fromHeight),
   };
 }

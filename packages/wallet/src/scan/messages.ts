@@ -38,7 +38,7 @@ export type PoolFind = { readonly transaction: ScannedTransaction; readonly doub
  * The node's pool: ids of all its transactions (32 bytes each, concatenated, in memory shared by all wallets of the
  * scan), and those that concern the wallet.
  */
-export type PoolSnapshot = { readonly ids: Uint8Array; readonly found: readonly PoolFind[] };
+export type PoolSnapshot = { readonly ids: Uint8Array; readonly finds: readonly PoolFind[] };
 
 /** A transaction of the chain, as a node returns it by itself. */
 export type SingleTransaction = Omit<RawTransaction, "read" | "coinbase">;

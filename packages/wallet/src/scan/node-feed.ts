@@ -112,12 +112,12 @@ export class NodeFeed {
 
   /** Starts one walk for the wallets at about the same height, from the lowest of them on. */
   #begin(riders: readonly Rider[]): void {
-    const begun: BlockWalk[] = [];
+    const walks: BlockWalk[] = [];
     for (const rider of riders.toSorted((a, b) => beginOf(a.follower) - beginOf(b.follower))) {
-      if (begun.some((walk) => walk.join(rider, false))) continue;
-      begun.push(this.#walkOf(rider));
+      if (walks.some((walk) => walk.join(rider, false))) continue;
+      walks.push(this.#walkOf(rider));
     }
-    for (const walk of begun) this.#start(walk);
+    for (const walk of walks) this.#start(walk);
   }
 
   #walkOf(leader: Rider): BlockWalk {
@@ -147,8 +147,8 @@ export class NodeFeeds {
 
   /** The response with this part of the pool: the same object for wallets of which nothing is in the pool. */
   endOf(id: number, pool: PoolSnapshot): Done {
-    const known = this.#ends.get(pool);
-    if (known?.id === id) return known;
+    const existing = this.#ends.get(pool);
+    if (existing?.id === id) return existing;
     const end: Done = { kind: "done", id, pool };
     this.#ends.set(pool, end);
     return end;
@@ -156,10 +156,10 @@ export class NodeFeeds {
 
   /** The feed of a node, until `giveBack`. */
   take(address: DaemonAddress, network: NetworkName): NodeFeed {
-    let found: NodeFeed | undefined;
+    let nearest: NodeFeed | undefined;
     for (const feed of this.#feeds)
-      if (feed.network === network && isDeepStrictEqual(feed.address, address)) found = feed;
-    const feed = found ?? new NodeFeed(address, network);
+      if (feed.network === network && isDeepStrictEqual(feed.address, address)) nearest = feed;
+    const feed = nearest ?? new NodeFeed(address, network);
     this.#feeds.add(feed);
     feed.users += 1;
     return feed;

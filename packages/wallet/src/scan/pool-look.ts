@@ -46,15 +46,15 @@ export async function lookTogether(
   for (let at = 0; at < wanted.length; at += TRANSACTIONS_PER_QUESTION) {
     const txs_hashes = wanted.slice(at, at + TRANSACTIONS_PER_QUESTION);
     const { txs } = await daemon.getTransactions({ txs_hashes, prune: true });
-    const asked = new Set(txs_hashes);
-    const entries = txs.filter(({ in_pool, tx_hash }) => in_pool && asked.has(tx_hash)).map(entryOf);
+    const requestedIds = new Set(txs_hashes);
+    const entries = txs.filter(({ in_pool, tx_hash }) => in_pool && requestedIds.has(tx_hash)).map(entryOf);
     await siftFor(lookers, entries, (some, sifted) =>
       each(some, ({ pool }, i) => pool.take(entries, sifted[i]!)),
     );
   }
   const shared = new Uint8Array(new SharedArrayBuffer(32 * hashes.length));
   for (const [i, hash] of hashes.entries()) shared.set(hash, 32 * i);
-  const empty: PoolSnapshot = { ids: shared, found: [] };
+  const empty: PoolSnapshot = { ids: shared, finds: [] };
   return lookers.map((looker) => () => {
     if (failed.has(looker)) throw failed.get(looker);
     return looker.pool.snapshot(empty);

@@ -86,8 +86,8 @@ export class PoolScan {
   /** Scans those of the transactions that have not been scanned yet. */
   take(entries: readonly PoolEntry[], sifted: Sifted): void {
     const raw = entries.map((entry) => entry.raw);
-    const found = pickOwn(this.#context, raw, sifted);
-    const byId = new Map(found.map((transaction) => [toHex(transaction.txHash), transaction]));
+    const finds = pickOwn(this.#context, raw, sifted);
+    const byId = new Map(finds.map((transaction) => [toHex(transaction.txHash), transaction]));
     for (const entry of entries) {
       const { id, doubleSpendSeen } = entry;
       if (!this.wants(id)) continue;
@@ -102,7 +102,7 @@ export class PoolScan {
     const seen = [...this.#seen].flatMap(([id, find]) => (find === undefined ? [] : [[id, find] as const]));
     if (seen.length === 0) return empty;
     const { ids } = empty;
-    return { ids, found: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
+    return { ids, finds: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
   }
 
   /**
@@ -114,7 +114,7 @@ export class PoolScan {
     for (const [id, find] of this.#strangers)
       if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(keyImage))) this.#seen.set(id, find);
     for (const id of this.#strangers.keys()) this.#dropStranger(id);
-    return this.snapshot(picture.found.length === 0 ? picture : { ids: picture.ids, found: [] });
+    return this.snapshot(picture.finds.length === 0 ? picture : { ids: picture.ids, finds: [] });
   }
 
   /** Makes the next scan include transactions that did not concern the wallet, since key images were imported. */

@@ -77,8 +77,8 @@ export class ScanThreads {
 
   /** The change in a message, decoded once for all wallets that receive it. */
   changeOf(message: BlocksMessage): BlocksChange {
-    const known = this.#changes.get(message);
-    if (known !== undefined) return known;
+    const cached = this.#changes.get(message);
+    if (cached !== undefined) return cached;
     const change = decodeChange(message.change) as BlocksChange;
     this.#changes.set(message, change);
     return change;

@@ -111,7 +111,7 @@ export class Scanner {
     const id = this.#nextId++;
     const done = this.#wait(id);
     this.#send({ kind: "single", id, entries });
-    return ((await done)?.found ?? []).map(({ transaction }) => transaction);
+    return ((await done)?.finds ?? []).map(({ transaction }) => transaction);
   }
 
   /** Scans the node's pool. */

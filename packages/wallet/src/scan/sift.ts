@@ -244,8 +244,11 @@ export function targetOf({ prefix }: Transaction, outputIndex: number) {
 /** The trials whose view tag matches, or that have none, and the spend keys they yield. */
 function passing(keys: TransactionKeys, derivations: Uint8Array): Pick<Sifted, "trials" | "spendKeys"> {
   const { trials, viewTags, outputKeys } = keys;
-  const made = viewTagBatch(pickKeys(derivations, trials.derivations), trials.outputIndices);
-  const tagged = placesWhere(made.length, (i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === made[i]);
+  const ownTags = viewTagBatch(pickKeys(derivations, trials.derivations), trials.outputIndices);
+  const tagged = placesWhere(
+    ownTags.length,
+    (i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === ownTags[i],
+  );
   const left = pick(trials, tagged);
   const { points, valid } = outputSpendKeyBatch({
     outputKeys: pickKeys(outputKeys, tagged),

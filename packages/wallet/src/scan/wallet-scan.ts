@@ -88,8 +88,8 @@ export class WalletScan {
       if (error instanceof WalletRefusal)
         this.#send({ kind: "failed", id, refusal: error.kind, message: text });
       else if (error instanceof BadBytes || error instanceof BadHex) {
-        const told = `the node answered with bytes that can't be read: ${text}`;
-        this.#send({ kind: "failed", id, refusal: "UNKNOWN_ERROR", message: told });
+        const explanation = `the node answered with bytes that can't be read: ${text}`;
+        this.#send({ kind: "failed", id, refusal: "UNKNOWN_ERROR", message: explanation });
       } else this.#send({ kind: "failed", id, refusal: undefined, message: text });
     }
   }
@@ -99,7 +99,7 @@ export class WalletScan {
     if (message.kind === "scan") return await this.#scan(message.task, message.threads);
     await this.#ready;
     if (message.kind === "cover") return this.#coverMore(message);
-    if (message.kind === "single") return { ids: NO_IDS, found: this.#lookAt(message.entries) };
+    if (message.kind === "single") return { ids: NO_IDS, finds: this.#lookAt(message.entries) };
     return await this.#look(message);
   }
 
@@ -221,8 +221,8 @@ export class WalletScan {
       const read = transactionOf(entry);
       return { ...entry, read, coinbase: isMinerTransaction(read) };
     });
-    const found = scanTransactions(this.#context, raw);
-    return found.map((transaction) => ({ transaction, doubleSpendSeen: false }));
+    const finds = scanTransactions(this.#context, raw);
+    return finds.map((transaction) => ({ transaction, doubleSpendSeen: false }));
   }
 
   /** Sends transactions to the wallet's thread, which has other threads sift them. */

@@ -38,15 +38,15 @@ type Secrets = readonly (Uint8Array | undefined)[];
 export interface Job<Input, Output> {
   readonly run: (input: Input) => Output;
   readonly secrets: (input: Input) => Secrets;
-  readonly made: (output: Output) => Secrets;
+  readonly secretsOfOutput: (output: Output) => Secrets;
 }
 
 function job<Input, Output>(
   run: (input: Input) => Output,
   secrets: (input: Input) => Secrets,
-  made: (output: Output) => Secrets = () => [],
+  secretsOfOutput: (output: Output) => Secrets = () => [],
 ): Job<Input, Output> {
-  return { run, secrets, made };
+  return { run, secrets, secretsOfOutput };
 }
 
 /** A job that applies the same function to every item of a list, so that several threads can share the list. */

@@ -46,7 +46,7 @@ export class WorkThreads {
   /** Idle threads; the one that became idle last is at the end, and is used first. */
   readonly #idle: Worker[] = [];
   readonly #idleMs: number;
-  readonly #kept = new Map<unknown, unknown>();
+  readonly #instances = new Map<unknown, unknown>();
   #rest: NodeJS.Timeout | undefined;
   readonly #busy = new Map<Worker, Waiting>();
   #isClosed = false;
@@ -57,9 +57,9 @@ export class WorkThreads {
 
   /** The cache of job results of this class, one instance for as long as the threads are used. */
   kept<T>(Kept: new (threads: WorkThreads) => T): T {
-    const kept = (this.#kept.get(Kept) as T | undefined) ?? new Kept(this);
-    this.#kept.set(Kept, kept);
-    return kept;
+    const instance = (this.#instances.get(Kept) as T | undefined) ?? new Kept(this);
+    this.#instances.set(Kept, instance);
+    return instance;
   }
 
   /** Number of threads. */

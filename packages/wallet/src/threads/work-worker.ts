@@ -14,7 +14,7 @@ function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAns
 
 function wipe(order: WorkOrder, answer: WorkAnswer, job: Job<unknown, unknown>): void {
   try {
-    if ("output" in answer) for (const secret of job.made(answer.output)) secret?.fill(0);
+    if ("output" in answer) for (const secret of job.secretsOfOutput(answer.output)) secret?.fill(0);
     for (const secret of job.secrets(order.input)) secret?.fill(0);
   } catch {
     // This also runs for input of the wrong shape: such input contains no secrets and has failed above.

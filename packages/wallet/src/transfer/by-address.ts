@@ -10,7 +10,7 @@ const STEP = 4096;
 export class ByAddress {
   readonly #size: number;
   readonly #minorAt: (index: number) => number;
-  readonly #found = new Map<number, Uint32Array>();
+  readonly #placesByMinor = new Map<number, Uint32Array>();
   #all: ReadonlyMap<number, Uint32Array> | undefined;
 
   /** `size` outputs; `minorAt` returns the address number of each, below 2^32. */
@@ -21,23 +21,23 @@ export class ByAddress {
 
   /** Finds the outputs of an address, ascending; pauses in between. */
   *indicesOf(minor: number): Generator<void, Uint32Array> {
-    const known = this.#all?.get(minor) ?? this.#found.get(minor);
-    if (known !== undefined) return known;
-    if (this.#all === undefined && this.#found.size === FEW) this.#all = yield* this.#divided();
-    const found = this.#all === undefined ? yield* this.#search(minor) : this.#all.get(minor);
-    this.#found.set(minor, found ?? new Uint32Array(0));
-    return found ?? new Uint32Array(0);
+    const cached = this.#all?.get(minor) ?? this.#placesByMinor.get(minor);
+    if (cached !== undefined) return cached;
+    if (this.#all === undefined && this.#placesByMinor.size === FEW) this.#all = yield* this.#divided();
+    const places = this.#all === undefined ? yield* this.#search(minor) : this.#all.get(minor);
+    this.#placesByMinor.set(minor, places ?? new Uint32Array(0));
+    return places ?? new Uint32Array(0);
   }
 
   *#search(minor: number): Generator<void, Uint32Array> {
     const minorAt = this.#minorAt;
-    const found: number[] = [];
+    const places: number[] = [];
     for (let from = 0; from < this.#size; from += STEP) {
       const to = Math.min(from + STEP, this.#size);
-      for (let index = from; index < to; index++) if (minorAt(index) === minor) found.push(index);
+      for (let index = from; index < to; index++) if (minorAt(index) === minor) places.push(index);
       yield;
     }
-    return Uint32Array.from(found);
+    return Uint32Array.from(places);
   }
 
   *#divided(): Generator<void, Map<number, Uint32Array>> {

@@ -29,17 +29,17 @@ export function* placesWhere(
   places: Uint32Array,
   isWanted: (place: number) => boolean,
 ): Generator<void, Uint32Array> {
-  let found: Uint32Array | undefined;
+  let cached: Uint32Array | undefined;
   let count = 0;
   for (let at = 0; at < places.length; at++) {
     if (at % STEP === STEP - 1) yield;
     const place = places[at]!;
     if (isWanted(place)) {
-      if (found !== undefined) found[count] = place;
+      if (cached !== undefined) cached[count] = place;
       count += 1;
-    } else found ??= places.slice();
+    } else cached ??= places.slice();
   }
-  return found === undefined ? places : found.subarray(0, count);
+  return cached === undefined ? places : cached.subarray(0, count);
 }
 
 /** Finds those of some places whose outputs are at addresses (numbers within the account); no number stands for all. */
@@ -108,8 +108,8 @@ function richestFirst(
       minor,
       *find() {
         const indices = yield* whileUnchanged(outputs, byAddress.indicesOf(minor));
-        const found = indices.map((i) => places[i]!);
-        return poolOfPlaces(outputs, found);
+        const chosenPlaces = indices.map((i) => places[i]!);
+        return poolOfPlaces(outputs, chosenPlaces);
       },
     }));
 }

@@ -31,8 +31,8 @@ function greatestReward(height: number): bigint {
 /** Maximum fees per byte by priority that an honest node demands. */
 export function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigint[] {
   const greatest = greatestReward(height);
-  const known = lastBlockReward === 0n || lastBlockReward > greatest ? greatest : lastBlockReward;
-  const reward = known < LEAST_REWARD ? LEAST_REWARD : known;
+  const lastReward = lastBlockReward === 0n || lastBlockReward > greatest ? greatest : lastBlockReward;
+  const reward = lastReward < LEAST_REWARD ? LEAST_REWARD : lastReward;
   const fees = dynamicFees2021({ reward, shortTermMedian: SMALLEST_MEDIAN, longTermMedian: SMALLEST_MEDIAN });
   return fees.map((fee) => fee * FEE_TOLERANCE);
 }

@@ -18,8 +18,8 @@ const HIGHEST_PRIORITY = 4;
  * absurd fee. Source: wallet2.cpp `get_base_fee`.
  */
 export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChain): Promise<FeeRate> {
-  const asked = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
-  const answer = await asked.catch(refuseTransfer);
+  const response = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
+  const answer = await response.catch(refuseTransfer);
   const level = Math.min(Math.max(priority, 1), HIGHEST_PRIORITY) - 1;
   const feePerByte = answer.fees[level];
   if (feePerByte === undefined || feePerByte === 0n)
@@ -139,8 +139,8 @@ export async function isUnmixable(
   daemon: Daemon,
   amounts: readonly bigint[],
 ): Promise<(amount: bigint) => boolean> {
-  const asked = daemon.isTrusted ? [...new Set(amounts)].sort((a, b) => (a < b ? -1 : 1)) : [];
-  const question = { amounts: asked, min_count: RING_SIZE, unlocked: true };
+  const distinctAmounts = daemon.isTrusted ? [...new Set(amounts)].sort((a, b) => (a < b ? -1 : 1)) : [];
+  const question = { amounts: distinctAmounts, min_count: RING_SIZE, unlocked: true };
   const { histogram } = await checked(daemon.client.getOutputHistogram(question));
   const mixable = new Set(histogram.map(({ amount }) => amount));
   return (amount) => !mixable.has(amount);

@@ -50,36 +50,36 @@ export type AskCounts = (fromHeight: number) => Promise<CountsAnswer>;
 
 /** The counts of one node's chain, cached between requests. */
 export class KeptOutputCounts {
-  #kept: OutputCounts = { startHeight: 0, cumulative: [] };
+  #counts: OutputCounts = { startHeight: 0, cumulative: [] };
 
   /** Returns the current counts. Throws `WalletRefusal` if the node's response is impossible. */
   async update(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
-    this.#kept = (await this.#extend(ask, walletHeight)) ?? (await askForAll(ask, walletHeight));
-    return this.#kept;
+    this.#counts = (await this.#extend(ask, walletHeight)) ?? (await askForAll(ask, walletHeight));
+    return this.#counts;
   }
 
   /** Returns undefined if the cached counts no longer belong to the node's chain. */
   async #extend(ask: AskCounts, walletHeight: number): Promise<OutputCounts | undefined> {
-    const { startHeight, cumulative } = this.#kept;
+    const { startHeight, cumulative } = this.#counts;
     if (cumulative.length <= OVERLAP) return undefined;
     const lasting = cumulative.slice(0, -OVERLAP);
     const fromHeight = startHeight + lasting.length;
-    const told = await ask(fromHeight).catch((error: unknown) => {
+    const counts = await ask(fromHeight).catch((error: unknown) => {
       // A chain that has become shorter has no counts from that height on.
       if (error instanceof WalletRefusal) return undefined;
       throw error;
     });
-    if (told === undefined || told.startHeight !== fromHeight || told.base !== lasting.at(-1))
+    if (counts === undefined || counts.startHeight !== fromHeight || counts.base !== lasting.at(-1))
       return undefined;
-    checkCounts(told, fromHeight, walletHeight);
-    return { startHeight, cumulative: accumulate(lasting, told) };
+    checkCounts(counts, fromHeight, walletHeight);
+    return { startHeight, cumulative: accumulate(lasting, counts) };
   }
 }
 
 async function askForAll(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
-  const told = await ask(0);
-  checkCounts(told, 0, walletHeight);
-  return { startHeight: told.startHeight, cumulative: accumulate([], told) };
+  const counts = await ask(0);
+  checkCounts(counts, 0, walletHeight);
+  return { startHeight: counts.startHeight, cumulative: accumulate([], counts) };
 }
 
 /** Whether an output with this global index can be in the block at `height`, according to the counts. */

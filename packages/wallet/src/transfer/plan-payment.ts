@@ -76,8 +76,8 @@ const emptyDraft = (): Draft => ({
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
 /** Removes an item by moving the last one to its position. Source: wallet2.cpp `pop_index`. */
-function without<T>(items: readonly T[], taken: T): T[] {
-  const at = items.indexOf(taken);
+function without<T>(items: readonly T[], item: T): T[] {
+  const at = items.indexOf(item);
   return at === -1 ? [...items] : items.with(at, items.at(-1)!).slice(0, -1);
 }
 
@@ -97,12 +97,12 @@ function take(pool: OutputPool, output: OwnedOutput): void {
 /** Finds whether at least `count` outputs of a pool are worth `amount` (atomic units) or more; pauses in between. */
 function* hasLarge(pool: OutputPool, amount: bigint, count: bigint): Generator<void, boolean> {
   const least = boundOf(amount);
-  let found = 0n;
-  for (let index = 0; index < pool.size && found < count; index++) {
-    if (compareAmount(pool, index, least) >= 0) found++;
+  let total = 0n;
+  for (let index = 0; index < pool.size && total < count; index++) {
+    if (compareAmount(pool, index, least) >= 0) total++;
     if (index % 1024 === 1023) yield;
   }
-  return found >= count;
+  return total >= count;
 }
 
 /**

@@ -104,10 +104,10 @@ function checkFunds(
   const leastFee = feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
   const needed = checkAmounts(destinations) + (isSubtracted ? 0n : leastFee);
-  const asked = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
-  if (needed > sum(asked.map(({ balance }) => balance)))
+  const chosen = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
+  if (needed > sum(chosen.map(({ balance }) => balance)))
     throw new WalletRefusal("NOT_ENOUGH_MONEY", "not enough money");
-  if (needed > sum(asked.map(({ unlocked }) => unlocked)))
+  if (needed > sum(chosen.map(({ unlocked }) => unlocked)))
     throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
 }
 
@@ -144,8 +144,8 @@ function* chooseSwept(parts: PrepareParts, sweep: Sweep): Generator<void, OwnedO
   if (minors.length > 0) return yield* outputsAt(outputs, small);
   const byAddress = new ByAddress(small.length, (i) => outputs.minorOf(small[i]!));
   const all = yield* minorsOf(outputs, small);
-  const asked = all.filter((minor) => all.length === 1 || minor !== 0);
-  const indices = yield* byAddress.indicesOf(asked[randomIndex(parts.random, asked.length)]!);
+  const eligible = all.filter((minor) => all.length === 1 || minor !== 0);
+  const indices = yield* byAddress.indicesOf(eligible[randomIndex(parts.random, eligible.length)]!);
   return yield* outputsAt(
     outputs,
     indices.map((i) => small[i]!),

@@ -9,9 +9,9 @@ export function inBulk(source: RandomSource, bytesAtOnce = BYTES_AT_ONCE): Rando
   let left: Uint8Array = new Uint8Array(0);
   return (size) => {
     if (size > left.length) left = source(Math.max(size, bytesAtOnce));
-    const given = left.subarray(0, size);
+    const part = left.subarray(0, size);
     left = left.subarray(size);
-    return given;
+    return part;
   };
 }
 

@@ -67,16 +67,16 @@ const realIndexOf = (input: OwnedOutput): number => Number(input.globalIndex);
 type Answers = (amount: bigint, globalIndex: number) => NodeOutput | undefined;
 
 async function fetchOutputs(source: OutputSource, names: readonly OutputName[]): Promise<Answers> {
-  const found = new Map<string, NodeOutput>();
+  const outputsByKey = new Map<string, NodeOutput>();
   for (let at = 0; at < names.length; at += OUTPUTS_PER_CALL) {
     const part = names.slice(at, at + OUTPUTS_PER_CALL);
     const outputs = await source.outputs(part);
     if (outputs.length !== part.length)
       throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "daemon returned wrong response for get_outs.bin");
     for (const [i, { amount, globalIndex }] of part.entries())
-      found.set(`${amount}/${globalIndex}`, outputs[i]!);
+      outputsByKey.set(`${amount}/${globalIndex}`, outputs[i]!);
   }
-  return (amount, globalIndex) => found.get(`${amount}/${globalIndex}`);
+  return (amount, globalIndex) => outputsByKey.get(`${amount}/${globalIndex}`);
 }
 
 /** A node that returns a false real output could recognise it later, so its response must equal the wallet's data. */
@@ -102,9 +102,9 @@ async function usabilityOf(likely: readonly NodeOutput[], threads: WorkThreads):
   const unlocked = [...new Set(likely)].filter((output) => output.unlocked);
   const points = unlocked.flatMap(({ key, commitment }) => [key, commitment]);
   const arePoints = await threads.map("arePoints", points, {});
-  const known = new Map(unlocked.map((output, i) => [output, arePoints[2 * i]! && arePoints[2 * i + 1]!]));
+  const validity = new Map(unlocked.map((output, i) => [output, arePoints[2 * i]! && arePoints[2 * i + 1]!]));
   return (output) =>
-    known.get(output) ??
+    validity.get(output) ??
     (output.unlocked && isInMainSubgroup(output.key) && isInMainSubgroup(output.commitment));
 }
 
@@ -190,13 +190,13 @@ async function lookAtHidden(
   source: OutputSource,
 ): Promise<CumulativeOutputs> {
   if (inputs.length === 0) return [];
-  const told = await source.hiddenCounts();
-  const { cumulative } = told;
+  const counts = await source.hiddenCounts();
+  const { cumulative } = counts;
   const newest = Math.max(...inputs.map(realIndexOf));
   if (cumulative.length <= 10) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Not enough rct outputs");
   if ((cumulative.at(-1) ?? 0) <= newest)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Daemon reports suspicious number of rct outputs");
-  if (!inputs.every((input) => agreesWith(told, input)))
+  if (!inputs.every((input) => agreesWith(counts, input)))
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Daemon reports rct outputs other than those scanned");
   return cumulative;
 }
@@ -236,8 +236,8 @@ export async function createRings(request: RingRequest): Promise<Ring[]> {
   const surroundings = { cumulative, counts: await lookAtVisible(visible, source) };
   for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
     // The earlier ring may be the cause of the failure, so it is used only in the first attempt.
-    const known = attempt === 0 ? memory : noMemory;
-    const rings = await drawRings({ ...request, memory: known }, surroundings);
+    const rememberedRings = attempt === 0 ? memory : noMemory;
+    const rings = await drawRings({ ...request, memory: rememberedRings }, surroundings);
     const ofHidden = rings.filter((_, i) => inputs[i]!.rct);
     if (looksNormal(ofHidden, cumulative.at(-1) ?? 0)) {
       await memory.remember(rings.map((ring, i) => [toHex(inputs[i]!.oneTimeKey), indicesOf(ring)]));

@@ -48,7 +48,7 @@ export function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {
 export function prefixOf(
   ringed: RingedTransaction,
   inputs: readonly Input[],
-  made: { keys: readonly OutputKeys[]; extra: Uint8Array; amounts?: readonly bigint[] },
+  outputParts: { keys: readonly OutputKeys[]; extra: Uint8Array; amounts?: readonly bigint[] },
 ): TransactionPrefix {
   return {
     version: ringed.isVisible === true ? 1 : 2,
@@ -59,11 +59,11 @@ export function prefixOf(
       keyOffsets: relativeOffsets(ring.members.map(({ globalIndex }) => BigInt(globalIndex))),
       keyImage: output.keyImage!,
     })),
-    outputs: made.keys.map(({ oneTimeKey, viewTag }, i) => ({
-      amount: made.amounts?.[i] ?? 0n,
+    outputs: outputParts.keys.map(({ oneTimeKey, viewTag }, i) => ({
+      amount: outputParts.amounts?.[i] ?? 0n,
       target: { type: "taggedKey", key: oneTimeKey, viewTag },
     })),
-    extra: made.extra,
+    extra: outputParts.extra,
   };
 }
 

@@ -65,9 +65,9 @@ class Cursor {
   take(count: number): Buffer {
     const end = this.at + count;
     if (end > this.#bytes.length) throw new BadNameAnswer("ends too early");
-    const taken = this.#bytes.subarray(this.at, end);
+    const part = this.#bytes.subarray(this.at, end);
     this.at = end;
-    return taken;
+    return part;
   }
 
   uint16(): number {

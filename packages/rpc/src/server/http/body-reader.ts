@@ -54,11 +54,11 @@ class PlainBody implements BodyReader {
       this.#left = 0;
       return bytes.length === this.#length ? none : bytes.subarray(this.#length);
     }
-    const taken = Math.min(this.#left, bytes.length);
+    const size = Math.min(this.#left, bytes.length);
     this.#gathered ??= new Gathered();
-    if (keep) this.#gathered.add(bytes.subarray(0, taken));
-    this.#left -= taken;
-    return this.#left === 0 ? bytes.subarray(taken) : undefined;
+    if (keep) this.#gathered.add(bytes.subarray(0, size));
+    this.#left -= size;
+    return this.#left === 0 ? bytes.subarray(size) : undefined;
   }
 
   body(): Buffer {
@@ -88,11 +88,11 @@ function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
   let trailerBytes = 0;
 
   const takeData = (bytes: Buffer, at: number): number => {
-    const taken = Math.min(left, bytes.length - at);
-    if (keep) gathered.add(bytes.subarray(at, at + taken));
-    left -= taken;
+    const size = Math.min(left, bytes.length - at);
+    if (keep) gathered.add(bytes.subarray(at, at + size));
+    left -= size;
     if (left === 0) state = "data end";
-    return at + taken;
+    return at + size;
   };
 
   const onLine = (text: string): void => {

@@ -3,7 +3,7 @@ import { HttpConnection, type HttpService } from "./connection.ts";
 import { UnprovenConnections } from "./unproven.ts";
 
 /** Turns a new socket into one that carries HTTP, and passes it on with the bytes that were already read. */
-export type Opener = (socket: Socket, open: (plain: Socket, begun?: Buffer) => void) => void;
+export type Opener = (socket: Socket, open: (plain: Socket, firstBytes?: Buffer) => void) => void;
 
 export type ListenerOptions = {
   readonly host: string;
@@ -55,10 +55,10 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   const server = createServer({ noDelay: true, allowHalfOpen: true });
   // Silent connections never take the place of those that carry calls.
   server.maxConnections = options.maxConnections * (unproven === undefined ? 1 : 2);
-  const open = (socket: Socket, begun?: Buffer): void => {
+  const open = (socket: Socket, firstBytes?: Buffer): void => {
     const connection = new HttpConnection(socket, httpService);
     connections.add(connection);
-    if (begun !== undefined) connection.begin(begun);
+    if (firstBytes !== undefined) connection.begin(firstBytes);
     if (isStopping) connection.stop();
   };
   server.on("connection", (socket: Socket) => {

@@ -16,7 +16,7 @@ export class Outgoing {
   readonly #pieces: Buffer[] = [];
   #left = 0;
   /** Number of bytes sent since `#windowAt`. */
-  #taken = 0;
+  #windowBytes = 0;
   #windowAt = performance.now();
   #isOver = false;
   /** Called once everything was sent, if `start` returned false. */
@@ -63,8 +63,8 @@ export class Outgoing {
     { slowMs, leastRate }: { readonly slowMs: number; readonly leastRate: number },
   ): boolean {
     if (now - this.#windowAt < slowMs) return false;
-    const isSlow = this.#taken < (leastRate * slowMs) / 1000;
-    this.#taken = 0;
+    const isSlow = this.#windowBytes < (leastRate * slowMs) / 1000;
+    this.#windowBytes = 0;
     this.#windowAt = now;
     return isSlow;
   }
@@ -91,7 +91,7 @@ export class Outgoing {
 
   #onTaken(bytes: number): void {
     if (this.#isOver) return;
-    this.#taken += bytes;
+    this.#windowBytes += bytes;
     this.#left -= bytes;
     if (this.#left > 0) {
       this.#answer.hold?.resize(this.#left);

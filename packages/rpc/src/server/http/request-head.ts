@@ -58,11 +58,11 @@ export function parseRequestHead(text: string): RequestHead | undefined {
   const lineEnd = text.indexOf("\r\n");
   const line = REQUEST_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
   if (line === null) return undefined;
-  const known: Known = {};
-  if (lineEnd !== -1 && !readHeaders(text.slice(lineEnd), known)) return undefined;
-  const { length = 0, encoding, connection = "" } = known;
+  const fields: Known = {};
+  if (lineEnd !== -1 && !readHeaders(text.slice(lineEnd), fields)) return undefined;
+  const { length = 0, encoding, connection = "" } = fields;
   if (length === "bad") return undefined;
-  if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || known.length !== undefined))
+  if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || fields.length !== undefined))
     return undefined;
   const saysClose = connection !== "" && hasToken(connection, "close");
   return {
@@ -71,30 +71,30 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     length: encoding === undefined ? length : undefined,
     saysClose,
     isLast: saysClose || (line[3] === "0" && !hasToken(connection, "keep-alive")),
-    expectsContinue: known.expect?.toLowerCase() === "100-continue",
-    authorization: known.authorization,
-    origin: known.origin,
-    contentType: known.contentType,
-    host: known.host,
-    fetchSite: known.fetchSite,
-    acceptLanguage: known.acceptLanguage,
-    fetchMode: known.fetchMode,
-    idempotencyKey: known.idempotencyKey,
-    requestId: known.requestId,
-    accept: known.accept,
-    lastEventId: known.lastEventId,
+    expectsContinue: fields.expect?.toLowerCase() === "100-continue",
+    authorization: fields.authorization,
+    origin: fields.origin,
+    contentType: fields.contentType,
+    host: fields.host,
+    fetchSite: fields.fetchSite,
+    acceptLanguage: fields.acceptLanguage,
+    fetchMode: fields.fetchMode,
+    idempotencyKey: fields.idempotencyKey,
+    requestId: fields.requestId,
+    accept: fields.accept,
+    lastEventId: fields.lastEventId,
   };
 }
 
 /** False if the lines are not valid headers. */
-function readHeaders(lines: string, known: Known): boolean {
+function readHeaders(lines: string, fields: Known): boolean {
   if (!HEADER_LINES.test(lines)) return false;
   let at = 2;
   while (at <= lines.length) {
     const next = lines.indexOf("\r\n", at);
     const end = next === -1 ? lines.length : next;
     const colon = lines.indexOf(":", at);
-    if (!readHeader(lines.slice(at, colon), lines.slice(colon + 1, end), known)) return false;
+    if (!readHeader(lines.slice(at, colon), lines.slice(colon + 1, end), fields)) return false;
     at = end + 2;
   }
   return true;
@@ -104,48 +104,48 @@ function readHeaders(lines: string, known: Known): boolean {
  * False if a header occurs twice that decides about the body, the host, or the authentication. Most names differ in
  * length, which is compared first.
  */
-function readHeader(name: string, value: string, known: Known): boolean {
+function readHeader(name: string, value: string, fields: Known): boolean {
   switch (name.length) {
     case 4:
       if (!/^host$/i.test(name)) return true;
-      if (known.host !== undefined) return false;
-      known.host = value.trim();
+      if (fields.host !== undefined) return false;
+      fields.host = value.trim();
       return true;
     case 6:
-      if (/^origin$/i.test(name)) known.origin = value.trim();
-      else if (/^expect$/i.test(name)) known.expect = value.trim();
-      else if (/^accept$/i.test(name)) known.accept = joined(known.accept, value.trim());
+      if (/^origin$/i.test(name)) fields.origin = value.trim();
+      else if (/^expect$/i.test(name)) fields.expect = value.trim();
+      else if (/^accept$/i.test(name)) fields.accept = joined(fields.accept, value.trim());
       return true;
     case 10:
-      if (/^connection$/i.test(name)) known.connection = joined(known.connection, value.trim());
+      if (/^connection$/i.test(name)) fields.connection = joined(fields.connection, value.trim());
       return true;
     case 12:
-      if (/^content-type$/i.test(name)) known.contentType = value.trim();
-      else if (/^x-request-id$/i.test(name)) known.requestId = value.trim();
+      if (/^content-type$/i.test(name)) fields.contentType = value.trim();
+      else if (/^x-request-id$/i.test(name)) fields.requestId = value.trim();
       return true;
     case 13:
-      if (/^authorization$/i.test(name)) known.authorization ??= value.trim();
+      if (/^authorization$/i.test(name)) fields.authorization ??= value.trim();
       if (!/^last-event-id$/i.test(name)) return true;
-      if (known.lastEventId !== undefined) return false;
-      known.lastEventId = value.trim();
+      if (fields.lastEventId !== undefined) return false;
+      fields.lastEventId = value.trim();
       return true;
     case 14:
-      if (/^sec-fetch-site$/i.test(name)) known.fetchSite = value.trim().toLowerCase();
-      else if (/^sec-fetch-mode$/i.test(name)) known.fetchMode = value.trim();
+      if (/^sec-fetch-site$/i.test(name)) fields.fetchSite = value.trim().toLowerCase();
+      else if (/^sec-fetch-mode$/i.test(name)) fields.fetchMode = value.trim();
       if (!/^content-length$/i.test(name)) return true;
-      if (known.length !== undefined) return false;
-      known.length = LENGTH.test(value.trim()) ? Number(value) : "bad";
+      if (fields.length !== undefined) return false;
+      fields.length = LENGTH.test(value.trim()) ? Number(value) : "bad";
       return true;
     case 15:
-      if (/^accept-language$/i.test(name)) known.acceptLanguage = value.trim();
+      if (/^accept-language$/i.test(name)) fields.acceptLanguage = value.trim();
       if (!/^idempotency-key$/i.test(name)) return true;
-      if (known.idempotencyKey !== undefined) return false;
-      known.idempotencyKey = value.trim();
+      if (fields.idempotencyKey !== undefined) return false;
+      fields.idempotencyKey = value.trim();
       return true;
     case 17:
       if (!/^transfer-encoding$/i.test(name)) return true;
-      if (known.encoding !== undefined) return false;
-      known.encoding = value.trim();
+      if (fields.encoding !== undefined) return false;
+      fields.encoding = value.trim();
       return true;
     default:
       return true;

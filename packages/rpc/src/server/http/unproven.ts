@@ -18,7 +18,7 @@ type Waiting = { readonly address: string; readonly since: number };
  */
 export class UnprovenConnections {
   readonly #mostOfKnown: number;
-  readonly #known = new Set<string>();
+  readonly #addresses = new Set<string>();
   readonly #ofStrangers = new Map<Socket, Waiting>();
   readonly #ofKnown = new Map<Socket, Waiting>();
 
@@ -28,7 +28,7 @@ export class UnprovenConnections {
   }
 
   add(socket: Socket, address: string, now: number): void {
-    if (this.#known.has(address)) {
+    if (this.#addresses.has(address)) {
       if (this.#ofKnown.size >= this.#mostOfKnown) cutOldest(this.#ofKnown);
       this.#ofKnown.set(socket, { address, since: now });
       return;
@@ -47,10 +47,10 @@ export class UnprovenConnections {
   /** Somebody was let through on this connection. */
   prove(socket: Socket, address: string): void {
     this.remove(socket);
-    this.#known.delete(address);
-    this.#known.add(address);
-    const [oldest] = this.#known;
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest!);
+    this.#addresses.delete(address);
+    this.#addresses.add(address);
+    const [oldest] = this.#addresses;
+    if (this.#addresses.size > MOST_KNOWN) this.#addresses.delete(oldest!);
   }
 
   /** Cuts those that have been silent for too long; to be called regularly. */

@@ -66,7 +66,7 @@ export function createTlsOpener({ mode, identity, clients }: TlsOptions, slowMs:
     else
       byFirstByte(socket, slowMs, {
         secure: () => secure(socket, open),
-        plain: (begun) => open(socket, begun),
+        plain: (firstBytes) => open(socket, firstBytes),
       });
   };
 }
@@ -74,7 +74,7 @@ export function createTlsOpener({ mode, identity, clients }: TlsOptions, slowMs:
 function byFirstByte(
   socket: Socket,
   slowMs: number,
-  { secure, plain }: { readonly secure: () => void; readonly plain: (begun: Buffer) => void },
+  { secure, plain }: { readonly secure: () => void; readonly plain: (firstBytes: Buffer) => void },
 ): void {
   const cut = (): void => {
     socket.destroy();
@@ -82,17 +82,17 @@ function byFirstByte(
   socket.setTimeout(slowMs, cut);
   socket.once("error", cut);
   socket.once("end", cut);
-  socket.once("data", (begun: Buffer) => {
+  socket.once("data", (firstBytes: Buffer) => {
     socket.setTimeout(0);
     socket.removeListener("timeout", cut);
     socket.removeListener("error", cut);
     socket.removeListener("end", cut);
-    if (begun[0] !== HANDSHAKE) {
-      plain(begun);
+    if (firstBytes[0] !== HANDSHAKE) {
+      plain(firstBytes);
       return;
     }
     socket.pause();
-    socket.unshift(begun);
+    socket.unshift(firstBytes);
     secure();
   });
 }

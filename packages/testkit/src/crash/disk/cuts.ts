@@ -28,7 +28,7 @@ const MAX_WAITING = 6;
 export class CutTaker<Expected> {
   readonly #options: CutOptions<Expected>;
   #waiting: Cut<Expected>[] = [];
-  taken = 0;
+  cutCount = 0;
   /** Nothing is taken while the checks themselves use files. */
   isPaused = false;
 
@@ -37,7 +37,7 @@ export class CutTaker<Expected> {
   }
 
   get isDone(): boolean {
-    return this.taken >= this.#options.count;
+    return this.cutCount >= this.#options.count;
   }
 
   /** Something has just happened; `isCertain`: here a cut is wanted. */
@@ -49,7 +49,7 @@ export class CutTaker<Expected> {
     const kind = chance.happens(KILLED) ? "killed" : "power lost";
     const image = kind === "killed" ? disk.whole() : disk.image(chance);
     this.#waiting.push({ kind, image, expected: this.#options.expect(kind) });
-    this.taken++;
+    this.cutCount++;
   }
 
   /** Checks what was taken. */

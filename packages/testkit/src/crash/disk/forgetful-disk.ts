@@ -57,10 +57,10 @@ export class ForgetfulDisk {
     const seen = new Set<bigint>();
     for (const name of readdirSync(this.folder).sort()) {
       if (this.#ignored.test(name)) continue;
-      const found = this.#look(join(this.folder, name));
-      if (found === undefined) continue;
-      seen.add(found.number);
-      names.set(name, found.inode);
+      const entry = this.#look(join(this.folder, name));
+      if (entry === undefined) continue;
+      seen.add(entry.number);
+      names.set(name, entry.inode);
     }
     // The number of a file that is gone is given to another one.
     for (const number of this.#inodes.keys()) if (!seen.has(number)) this.#inodes.delete(number);

@@ -132,11 +132,11 @@ class Victim {
     const [base, ...later] = this.#states.slice(Math.max(0, first - 1));
     if (first === 0 || base === undefined) return { mode: this.#mode, chain: [], transactions: [] };
     const chain = later.reduce<readonly string[]>(
-      (kept, state) => commonStart(kept, state.chain),
+      (common, state) => commonStart(common, state.chain),
       base.chain,
     );
     const transactions = later.reduce<readonly string[]>(
-      (kept, { pool }) => kept.filter((id) => pool.includes(id)),
+      (common, { pool }) => common.filter((id) => pool.includes(id)),
       base.pool,
     );
     return { mode: this.#mode, chain: chain.slice(0, this.#untouched), transactions };

@@ -43,7 +43,7 @@ class Victim {
   readonly #chance: Chance;
   readonly #ask: Ask;
   readonly #mine: () => Promise<void>;
-  readonly #known = new Map<string, Known>();
+  readonly #wallets = new Map<string, Known>();
   #open = "";
   #counter = 0;
 
@@ -60,15 +60,15 @@ class Victim {
   }
 
   #expected(): Expected {
-    return { open: this.#open, wallets: new Map(this.#known) };
+    return { open: this.#open, wallets: new Map(this.#wallets) };
   }
 
   #note(change: Partial<Known>): void {
-    this.#known.set(this.#open, { ...this.#now, ...change });
+    this.#wallets.set(this.#open, { ...this.#now, ...change });
   }
 
   get #now(): Known {
-    return this.#known.get(this.#open)!;
+    return this.#wallets.get(this.#open)!;
   }
 
   async begin(words: string): Promise<void> {
@@ -149,12 +149,12 @@ class Victim {
 
   async #reopen(): Promise<void> {
     await this.#ask("close_wallet");
-    this.#open = this.#chance.pick([...this.#known.keys()]);
+    this.#open = this.#chance.pick([...this.#wallets.keys()]);
     await this.#ask("open_wallet", { filename: this.#open, password: this.#now.passwords[0]! });
   }
 
   async #create(): Promise<void> {
-    if (this.#known.size >= MAX_WALLETS) return;
+    if (this.#wallets.size >= MAX_WALLETS) return;
     const filename = `wallet-${++this.#counter}`;
     const password = `secret ${this.#counter}`;
     await this.#ask("create_wallet", { filename, password, language: "English" });
@@ -173,16 +173,16 @@ async function opens(ask: Ask, filename: string, passwords: readonly string[]): 
   }
 }
 
-async function checkWallet(ask: Ask, known: Known, chance: Chance): Promise<void> {
-  for (const [key, values] of known.attributes) {
+async function checkWallet(ask: Ask, expected: Known, chance: Chance): Promise<void> {
+  for (const [key, values] of expected.attributes) {
     const { value } = await ask("get_attribute", { key }).catch((): ExactObject => ({ value: "" }));
     if (!values.includes(String(value))) throw new Error(`${key} is "${String(value).slice(0, 20)}"`);
   }
   const { addresses } = await ask("get_address");
   const labels = (addresses as { label: string }[]).slice(1).map(({ label }) => label);
-  const lost = known.labels.find((label, i) => labels[i] !== label);
+  const lost = expected.labels.find((label, i) => labels[i] !== label);
   if (lost !== undefined) throw new Error(`${lost} is gone`);
-  const { payments } = known;
+  const { payments } = expected;
   if (payments.length === 0) return;
   const sample = Array.from({ length: SAMPLE }, () => chance.pick(payments));
   for (const txid of new Set([payments.at(-1)!, ...sample])) {
@@ -205,11 +205,11 @@ async function openCut(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes);
-  for (const [filename, known] of expected.wallets) {
+  for (const [filename, facts] of expected.wallets) {
     if (filename !== expected.open && !chance.happens(CLOSED_CHECKED)) continue;
     try {
-      await opens(ask, filename, known.passwords);
-      await checkWallet(ask, known, chance);
+      await opens(ask, filename, facts.passwords);
+      await checkWallet(ask, facts, chance);
       await ask("set_attribute", { key: "afterwards", value: "written" });
       await ask("close_wallet");
     } catch (error) {

@@ -186,14 +186,14 @@ export class StreamConsumer {
       const consumer = await jetstream(connection).consumers.get("ANULO_EVENTS", {
         opt_start_seq: this.#next,
       });
-      const found = [];
+      const events = [];
       const messages = await consumer.fetch({ max_messages: EVENTS_PER_PAGE, expires: 1000 });
       for await (const message of messages) {
         const event = parseExact(message.string()) as ExactObject;
-        found.push({ event, streamSequence: message.seq });
+        events.push({ event, streamSequence: message.seq });
         if (message.info.pending === 0) break;
       }
-      return found;
+      return events;
     } finally {
       await connection.close();
     }

@@ -130,11 +130,11 @@ export async function runEventRounds(options: EventRoundsOptions): Promise<Event
       onRound?.(round, world.cursor.seen.last);
     }
     await checkAll(world);
-    const { cursor, hook, payments: told } = world;
+    const { cursor, hook, payments: receiverPayments } = world;
     const { refused } = hook;
     return {
       events: cursor.seen.last,
-      counts: told.counts,
+      counts: receiverPayments.counts,
       reorganisations,
       refused,
       repeated: hook.seen.repeated,

@@ -27,14 +27,14 @@ export class SeenEvents {
   /** Adds the next event; true if it is new. `mayRepeat`: one that was seen before may come again, unchanged. */
   add(event: ExactObject, mayRepeat = false): boolean {
     const sequence = Number(event.sequence);
-    const found = fingerprint(event);
+    const print = fingerprint(event);
     if (mayRepeat && sequence <= this.last) {
-      this.#compare(sequence, found);
+      this.#compare(sequence, print);
       this.repeated++;
       return false;
     }
     demand(sequence === this.last + 1, `${this.#consumer} got event ${sequence} after ${this.last}`);
-    this.#fingerprints.push(found);
+    this.#fingerprints.push(print);
     return true;
   }
 
@@ -44,12 +44,12 @@ export class SeenEvents {
       this.last === other.last,
       `${this.#consumer} has seen ${this.last} events, ${other.#consumer} ${other.last}`,
     );
-    for (const [i, found] of other.#fingerprints.entries()) this.#compare(i + 1, found);
+    for (const [i, print] of other.#fingerprints.entries()) this.#compare(i + 1, print);
   }
 
-  #compare(sequence: number, found: string): void {
+  #compare(sequence: number, print: string): void {
     demand(
-      this.#fingerprints[sequence - 1] === found,
+      this.#fingerprints[sequence - 1] === print,
       `event ${sequence} is another one than ${this.#consumer} has seen under this number`,
     );
   }

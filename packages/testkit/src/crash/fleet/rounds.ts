@@ -105,8 +105,8 @@ class Rounds {
   async #begin(round: number, chance: Chance): Promise<Promise<Payment>[]> {
     const { devnet, names, members } = this.#world;
     const count = Math.min(PAYMENTS_PER_ROUND, names.length);
-    const made = await devnet.wallets.bob.call("create_address", { account_index: 0, count });
-    return (made.addresses as readonly string[]).map((address) => {
+    const response = await devnet.wallets.bob.call("create_address", { account_index: 0, count });
+    return (response.addresses as readonly string[]).map((address) => {
       const name = names[this.#lastPayer++ % names.length]!;
       const payment = this.#pay({ name, address, key: `${round}-${name}` }, () => chance.pick(members));
       payment.catch(() => undefined); // heard of below
@@ -164,8 +164,8 @@ class Rounds {
     const { bob } = this.#world.devnet.wallets;
     await this.#world.devnet.mine(1);
     await bob.call("refresh");
-    const told = await bob.call("get_transfers", { in: true, pool: true });
-    const entries = [told.in, told.pool].flatMap(listOf);
+    const transfers = await bob.call("get_transfers", { in: true, pool: true });
+    const entries = [transfers.in, transfers.pool].flatMap(listOf);
     for (const { address, answer } of this.#payments) {
       const received = entries.filter((entry) => entry.address === address);
       const ids = received.map(({ txid }) => String(txid));

@@ -126,10 +126,10 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
-  asked.catch(() => undefined);
+async function within<T>(ms: number, response: Promise<T>): Promise<T> {
+  response.catch(() => undefined);
   const late = delay(ms, undefined, { ref: false }).then(() => {
     throw new Error(`no answer in ${ms} ms`);
   });
-  return await Promise.race([asked, late]);
+  return await Promise.race([response, late]);
 }

@@ -23,9 +23,12 @@ const idsIn = (list: readonly ExactObject[]): string[] => list.map(({ tx_hash })
 /** A refusal names all that may be on its way. */
 async function checkTold(world: PayerWorld, key: string, refusal: CallFailed): Promise<void> {
   const intent = await unlessRefused(world.ask("get_intent", { idempotency_key: key }));
-  const known = intent === undefined ? [] : idsIn(listOf(intent.transactions));
-  const told = ((refusal.data.tx_hash_list ?? []) as string[]).toSorted();
-  demand(told.join() === known.join(), `refused (${refusal.message}), told of [${told}], kept [${known}]`);
+  const intentIds = intent === undefined ? [] : idsIn(listOf(intent.transactions));
+  const refusalIds = ((refusal.data.tx_hash_list ?? []) as string[]).toSorted();
+  demand(
+    refusalIds.join() === intentIds.join(),
+    `refused (${refusal.message}), told of [${refusalIds}], kept [${intentIds}]`,
+  );
   demand(intent?.state !== "failed", `refused for good: ${refusal.message}`);
 }
 
@@ -45,11 +48,11 @@ export async function payUntilAnswered(world: PayerWorld, order: Order, chance: 
     const trouble = isTroubled ? chooseMishaps(chance) : undefined;
     if (trouble !== undefined) mishaps.push(...trouble.names);
     const happened = trouble?.happen(world, chance);
-    const asked = world.askOverLine(order.method, params).then(
+    const response = world.askOverLine(order.method, params).then(
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );
-    const [outcome] = await Promise.all([asked, happened]);
+    const [outcome] = await Promise.all([response, happened]);
     world.lines.payer.spare();
     world.lines.node.spare();
     if ("answer" in outcome) return { answer: outcome.answer, attempts, mishaps };

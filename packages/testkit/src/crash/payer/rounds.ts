@@ -60,22 +60,25 @@ async function pay(world: PayerWorld, { round, address, chance }: Plan): Promise
   const paid = AMOUNT * BigInt(count);
   const key = `round-${round}`;
   if (way !== "relay_tx") {
-    const { answer, ...told } = await payUntilAnswered(world, { key, method: way, params }, chance);
+    const { answer, ...counts } = await payUntilAnswered(world, { key, method: way, params }, chance);
     await checkRepeated(world, way, { ...params, idempotency_key: key }, answer);
-    return { ids: idsOf(answer), paid, ...told };
+    return { ids: idsOf(answer), paid, ...counts };
   }
   const held = { ...params, do_not_relay: true, get_tx_metadata: true };
-  const made = await payUntilAnswered(
+  const draft = await payUntilAnswered(
     world,
     { key: `${key}-made`, method: "transfer", params: held },
     chance,
   );
-  const relayed = { hex: String(made.answer.tx_metadata) };
-  const { answer, ...told } = await payUntilAnswered(world, { key, method: way, params: relayed }, chance);
-  demand(idsOf(answer).join() === idsOf(made.answer).join(), "another transaction was relayed than was made");
+  const relayed = { hex: String(draft.answer.tx_metadata) };
+  const { answer, ...counts } = await payUntilAnswered(world, { key, method: way, params: relayed }, chance);
+  demand(
+    idsOf(answer).join() === idsOf(draft.answer).join(),
+    "another transaction was relayed than was made",
+  );
   await checkRepeated(world, way, { ...relayed, idempotency_key: key }, answer);
-  const attempts = made.attempts + told.attempts;
-  return { ids: idsOf(answer), paid, attempts, mishaps: [...made.mishaps, ...told.mishaps] };
+  const attempts = draft.attempts + counts.attempts;
+  return { ids: idsOf(answer), paid, attempts, mishaps: [...draft.mishaps, ...counts.mishaps] };
 }
 
 /** What an address was paid: the ids, and the sum. */
@@ -100,11 +103,11 @@ async function playRound(world: PayerWorld, round: number, chance: Chance): Prom
   await world.ask("refresh");
   await world.mine();
   await world.ask("refresh");
-  const told = await received(world, minor);
+  const receivedIds = await received(world, minor);
   const expected = [...outcome.ids].sort();
   demand(
-    told.ids.join() === expected.join() && told.sum === paid,
-    `${paid} was asked for and answered with ${expected}, received was ${told.sum} with ${told.ids}`,
+    receivedIds.ids.join() === expected.join() && receivedIds.sum === paid,
+    `${paid} was asked for and answered with ${expected}, received was ${receivedIds.sum} with ${receivedIds.ids}`,
   );
   const { state } = await world.ask("get_intent", { idempotency_key: `round-${round}` });
   demand(state === "mined", `a payment that was mined is ${state}`);
@@ -144,12 +147,12 @@ export async function runPayerRounds({
 }: PayerOptions): Promise<PayerReport> {
   const mishaps = new Map<string, number>();
   let [payments, transactions, attempts] = [0, 0, 0];
-  let begun = 0;
+  let roundsStarted = 0;
   const failures: unknown[] = [];
   const playRounds = async (world: PayerWorld) => {
     let ofWorld = 0;
-    while (begun < rounds && failures.length === 0) {
-      const round = ++begun;
+    while (roundsStarted < rounds && failures.length === 0) {
+      const round = ++roundsStarted;
       const outcome = await playRound(world, round, createChance(`${seed} ${round}`)).catch(
         (error: unknown) => {
           throw new Error(`round ${round}: ${String(error)}`, { cause: error });

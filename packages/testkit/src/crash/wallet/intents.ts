@@ -39,10 +39,10 @@ export async function settle(stage: Stage, { again, keepsKey = true }: Intent): 
   await stage.ask("refresh");
   const paid = await receivedOf(stage, amount);
   demand(paid.length === 1, `${amount} was paid ${paid.length} times`);
-  const known = (await entriesOf(stage, amount)).filter(({ type }) => type === "out");
+  const payments = (await entriesOf(stage, amount)).filter(({ type }) => type === "out");
   demand(
-    known.length === 1 && known[0]!.txid === paid[0],
-    `the wallet lists ${known.length} payments of ${amount}`,
+    payments.length === 1 && payments[0]!.txid === paid[0],
+    `the wallet lists ${payments.length} payments of ${amount}`,
   );
   if (!keepsKey) return;
   const { tx_key } = await stage.ask("get_tx_key", { txid: paid[0]! });

@@ -96,13 +96,13 @@ let strings: { own: string; other: string } = { own: "", other: "" };
 /** Two new wallets, each with its first string. */
 async function prepareBoth(stage: Stage): Promise<void> {
   const created = { filename: nameOf(stage), language: "English" };
-  const made: string[] = [];
+  const infos: string[] = [];
   for (const ask of [stage.ask, stage.world.signer]) {
     await ask("create_wallet", created);
-    made.push(text((await ask("prepare_multisig", { enable_multisig_experimental: true })).multisig_info));
+    infos.push(text((await ask("prepare_multisig", { enable_multisig_experimental: true })).multisig_info));
   }
   await stage.ask("set_attribute", { key: "label", value: "kept" });
-  strings = { own: made[0]!, other: made[1]! };
+  strings = { own: infos[0]!, other: infos[1]! };
 }
 
 const joinOf = (string: string): ExactObject => ({ multisig_info: [string], threshold: 2, password });

@@ -15,7 +15,7 @@ const at = (
 ): FilePoint => ({ operation, file, when, nth });
 
 const journal = ".anulo";
-const kept = at("sync", journal, "after");
+const afterSync = at("sync", journal, "after");
 const beforeRelay = { relay: "before" } as const;
 const afterRelay = { relay: "after" } as const;
 
@@ -75,9 +75,9 @@ export const namedPoints: { readonly [name: string]: { readonly act: Act; readon
   "submit_transfer: kept, not sent": { act: submitTransfer, place: beforeRelay },
   "submit_transfer: sent, the node's answer not heard": { act: submitTransfer, place: afterRelay },
   "scan: a batch half written": { act: scan, place: at("write", journal, "half") },
-  "scan: a batch kept, not answered": { act: scan, place: kept },
+  "scan: a batch kept, not answered": { act: scan, place: afterSync },
   "reorganisation: half written": { act: reorganise, place: at("write", journal, "half") },
-  "reorganisation: kept, not answered": { act: reorganise, place: kept },
+  "reorganisation: kept, not answered": { act: reorganise, place: afterSync },
   "compaction: the new picture half written": { act: compact, place: at("write", ".anulo.new", "half") },
   "compaction: the new picture not in its place": { act: compact, place: at("rename", journal, "before") },
   "compaction: the new picture in its place": { act: compact, place: at("rename", journal, "after") },
@@ -86,7 +86,7 @@ export const namedPoints: { readonly [name: string]: { readonly act: Act; readon
   "close_wallet: the cache not in its place": { act: close, place: at("rename", "/alice", "before") },
   "close_wallet: the cache in its place, not noted": { act: close, place: at("rename", "/alice", "after") },
   "store: the cache not in its place": { act: store, place: at("rename", "/alice", "before") },
-  "store: the cache noted, not answered": { act: store, place: kept },
+  "store: the cache noted, not answered": { act: store, place: afterSync },
   "store: answered": { act: store, place: "answered" },
   "restore: the keys file half written": { act: restore, place: at("write", ".keys.new", "half") },
   "restore: keys, no journal": { act: restore, place: at("rename", ".keys", "after") },
@@ -109,12 +109,12 @@ export const namedPoints: { readonly [name: string]: { readonly act: Act; readon
     place: at("rename", ".keys", "before"),
   },
   "make_multisig: the new keys, the old journal": { act: make, place: at("rename", ".keys", "after") },
-  "export_multisig_info: nonces kept, not told": { act: exportInfo, place: kept },
+  "export_multisig_info: nonces kept, not told": { act: exportInfo, place: afterSync },
   "import_multisig_info: half written": { act: importInfo, place: at("write", journal, "half") },
-  "import_multisig_info: kept, not answered": { act: importInfo, place: kept },
-  "transfer of signers: nonces used, not answered": { act: propose, place: kept },
+  "import_multisig_info: kept, not answered": { act: importInfo, place: afterSync },
+  "transfer of signers: nonces used, not answered": { act: propose, place: afterSync },
   "sign_multisig: nonces not yet used": { act: sign, place: at("write", journal, "before") },
-  "sign_multisig: nonces used, not answered": { act: sign, place: kept },
+  "sign_multisig: nonces used, not answered": { act: sign, place: afterSync },
   "submit_multisig: kept, not sent": { act: submitMultisig, place: beforeRelay },
   "submit_multisig: sent, the node's answer not heard": { act: submitMultisig, place: afterRelay },
 };

@@ -48,8 +48,8 @@ async function shareWallet({ ask, world: { signer } }: Stage): Promise<string> {
   const [own, other] = [await ask("prepare_multisig"), await signer("prepare_multisig")];
   const join = { threshold: 2, password: "" };
   await signer("make_multisig", { ...join, multisig_info: [String(own.multisig_info)] });
-  const made = await ask("make_multisig", { ...join, multisig_info: [String(other.multisig_info)] });
-  return String(made.address);
+  const response = await ask("make_multisig", { ...join, multisig_info: [String(other.multisig_info)] });
+  return String(response.address);
 }
 
 /** What is acknowledged just before must be there afterwards. */

@@ -66,9 +66,9 @@ export function listOf(value: Exact | undefined): ExactObject[] {
 }
 
 /** Undefined where the service refuses. */
-export async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function unlessRefused<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof CallFailed) return undefined;
     throw error;

@@ -23,9 +23,9 @@ export class Victim {
   static async start(walletDir: string, nodeUrl: string): Promise<Victim> {
     const child = fork(program, [walletDir, nodeUrl], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
     const ended = once(child, "exit");
-    const said = await Promise.race([once(child, "message"), ended.then(() => undefined)]);
-    if (said === undefined) throw new Error("the wallet service ended at its start");
-    return new Victim(child, (said[0] as { url: string }).url, ended);
+    const message = await Promise.race([once(child, "message"), ended.then(() => undefined)]);
+    if (message === undefined) throw new Error("the wallet service ended at its start");
+    return new Victim(child, (message[0] as { url: string }).url, ended);
   }
 
   get url(): string {
@@ -46,9 +46,9 @@ export class Victim {
 
   /** Resolves as well where it ends before it has heard. */
   async #tell(order: Order): Promise<void> {
-    const heard = once(this.#child, "message");
+    const response = once(this.#child, "message");
     this.#child.send(order, () => undefined);
-    await Promise.race([heard, this.#ended]);
+    await Promise.race([response, this.#ended]);
   }
 
   /** SIGKILL; also good for one that is dead. */

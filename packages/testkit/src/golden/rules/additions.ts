@@ -6,7 +6,7 @@ import { inJson, inMember, inResult, type Rule } from "../rule.ts";
 const noPaymentId = "0".repeat(64);
 
 /** Payment ids that the steps before put beside addresses of the book, by entry, and the steps that show them. */
-const given: { readonly [entry: string]: string } = {
+const paymentIds: { readonly [entry: string]: string } = {
   3: "0123456789abcdef".padEnd(64, "0"),
   4: "01".repeat(32),
 };
@@ -17,7 +17,10 @@ const withPaymentId =
   (entry: ExactObject): ExactObject => {
     const address = parseAddress(String(entry.address));
     const own = address.kind === "integrated" ? toHex(address.paymentId).padEnd(64, "0") : noPaymentId;
-    return { ...entry, payment_id: (showsGiven.test(step) ? given[String(entry.index)] : undefined) ?? own };
+    return {
+      ...entry,
+      payment_id: (showsGiven.test(step) ? paymentIds[String(entry.index)] : undefined) ?? own,
+    };
   };
 
 /** Values of this run stand in for a recorded text that is empty because the original ignores an input. */

@@ -20,13 +20,14 @@ const encoded = (text: string) =>
 
 /** The payment request that the interface document describes, for the params of a step. */
 function paymentUri({ address, payment_id, amount, recipient_name, tx_description }: ExactObject): string {
-  const given = (value: Exact | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
+  const textOf = (value: Exact | undefined) =>
+    typeof value === "string" && value !== "" ? value : undefined;
   const atomic = typeof amount === "number" || typeof amount === "string" ? BigInt(amount) : 0n;
   const fields: [string, string | undefined][] = [
-    ["tx_payment_id", given(payment_id)],
+    ["tx_payment_id", textOf(payment_id)],
     ["tx_amount", atomic === 0n ? undefined : decimal(atomic)],
-    ["recipient_name", given(recipient_name)],
-    ["tx_description", given(tx_description)],
+    ["recipient_name", textOf(recipient_name)],
+    ["tx_description", textOf(tx_description)],
   ];
   const query = fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encoded(value)}`]));
   return `${coinScheme}:${address}${query.length > 0 ? `?${query.join("&")}` : ""}`;

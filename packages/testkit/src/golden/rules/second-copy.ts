@@ -107,8 +107,8 @@ function withSpent(answer: GoldenAnswer, context: Context): GoldenAnswer {
     const { transfers } = result;
     if (!Array.isArray(transfers)) return result;
     const others = transfers.filter((it) => !isSpent(it));
-    const asked = id === "incoming_transfers:available" ? [] : spentOutputs(context);
-    const shown = asked.filter(isExactObject).map((it) => ({ ...it, spent: true }));
+    const spends = id === "incoming_transfers:available" ? [] : spentOutputs(context);
+    const shown = spends.filter(isExactObject).map((it) => ({ ...it, spent: true }));
     return { ...result, transfers: [...others, ...shown].sort((one, other) => place(one) - place(other)) };
   });
 }

@@ -7,9 +7,9 @@ const release = "0.18.0";
 
 /** What 0.18.5 answered to the same request. */
 function answerSince(_: GoldenAnswer, { group, step }: Context): GoldenAnswer {
-  const found = loadRecording(group, "0.18.5").steps.find(({ id }) => id === step.id);
-  if (found === undefined) throw new Error(`${step.id} was not asked of 0.18.5`);
-  return found.answer;
+  const sameStep = loadRecording(group, "0.18.5").steps.find(({ id }) => id === step.id);
+  if (sameStep === undefined) throw new Error(`${step.id} was not asked of 0.18.5`);
+  return sameStep.answer;
 }
 
 /** Whether parameters were understood, whatever came of them. */
@@ -82,10 +82,10 @@ function sweptAmounts({ amount, amount_list: list }: ExactObject, context: Conte
 }
 
 function withDestinations(result: ExactObject, amounts: readonly Exact[][]): ExactObject {
-  const told = amounts.map((list) => ({ amounts: list }));
+  const amountLists = amounts.map((list) => ({ amounts: list }));
   return result.amount_list === undefined
-    ? { ...result, amounts_by_dest: told[0]! }
-    : { ...result, amounts_by_dest_list: told };
+    ? { ...result, amounts_by_dest: amountLists[0]! }
+    : { ...result, amounts_by_dest_list: amountLists };
 }
 
 const isHash = (value: Exact): boolean => /^[0-9a-f]{64}$/.test(String(value));
@@ -279,8 +279,8 @@ export const todays: readonly Rule[] = [
     change: (answer, context) => {
       const { body } = context.step.request;
       const [height] = isExactObject(body) && Array.isArray(body.params) ? body.params : [];
-      const told = `Requested block height: ${height} greater than current top block height: ${Number(height) - 1}`;
-      return refused(answer, -2, told);
+      const message = `Requested block height: ${height} greater than current top block height: ${Number(height) - 1}`;
+      return refused(answer, -2, message);
     },
   },
   {

@@ -118,15 +118,15 @@ function killOrdeal({ name, does, work, withinMs }: Phase): Ordeal {
     endure: ({ rounds }) =>
       onFolder(async (dataDir) => {
         const chance = createChance(name);
-        let known: string[] = [];
+        let ids: string[] = [];
         for (let round = 0; round < rounds; round++) {
           const node = await startDaemon({ kind: "ours" }, { dataDir });
           const killed = delay(chance.between(5, withinMs) + (name === "kill-mining" ? 0 : 200)).then(() =>
             node.kill(),
           );
-          known = await work(node, chance).catch(() => []);
+          ids = await work(node, chance).catch(() => []);
           await killed;
-          await checkReopens(dataDir, name === "kill-popping" ? [] : known);
+          await checkReopens(dataDir, name === "kill-popping" ? [] : ids);
         }
         return `${rounds} kills`;
       }),
@@ -221,8 +221,8 @@ async function startEqual(dataDir: string): Promise<RunningDaemon> {
   return await startDaemon({ kind: "ours" }, { dataDir: copy, peers: [] });
 }
 
-async function findWay(node: RunningDaemon, given: DaemonOptions): Promise<string> {
-  const honest = await startDaemon({ kind: "ours" }, given);
+async function findWay(node: RunningDaemon, options: DaemonOptions): Promise<string> {
+  const honest = await startDaemon({ kind: "ours" }, options);
   try {
     const wanted = await heightOf(honest);
     const isThere = await until(async () => (await heightOf(node)) === wanted, FIND_WAY_MS);

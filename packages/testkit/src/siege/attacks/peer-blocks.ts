@@ -10,12 +10,12 @@ const FLUFFY_BYTES = 3_900_000;
 /** Altered payments, as many as fill so many bytes. */
 function paymentsOf(siege: Siege, bytes: number): Uint8Array[] {
   const mined = minedPayments(siege.chain);
-  const found: Uint8Array[] = [];
+  const blobs: Uint8Array[] = [];
   for (let sum = 0, i = 0; ; i++) {
     const blob = altered(mined[i % mined.length]!);
     sum += blob.length + 8;
-    if (sum > bytes) return found;
-    found.push(blob);
+    if (sum > bytes) return blobs;
+    blobs.push(blob);
   }
 }
 

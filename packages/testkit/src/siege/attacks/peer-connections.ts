@@ -118,12 +118,12 @@ export const connectionAttacks: Attack[] = [
     does: "a node that ours calls tells of hundreds of invented peers, hangs up, and is called again",
     stands: "peer lists filled by one who lies",
     async run(siege) {
-      let told = 0;
+      let listsSent = 0;
       siege.listener!.onCall = (peer) => {
         peer.onFrame = ({ command, isResponse }) => {
           if (command !== commands.handshake || isResponse) return;
           const list = Array.from({ length: 250 }, () => {
-            const n = told++;
+            const n = listsSent++;
             return { ip: (NOWHERE + ((n >> 8) << 16) + ((n & 255) << 24)) >>> 0, port: 1000 + (n % 60_000) };
           });
           void peer.send(handshakeResponse(list)).then(() => setTimeout(() => peer.leave(), 50));

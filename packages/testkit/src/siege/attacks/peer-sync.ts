@@ -75,10 +75,10 @@ export const syncAttacks: Attack[] = [
       const payload = lyingChain(siege, 5000, 1);
       await siege.flood(PEERS, async (peer) => void (await peer.closed), {
         claim: better(),
-        onFrame: ({ command, payload: asked }, peer) => {
+        onFrame: ({ command, payload: request }, peer) => {
           if (command === commands.requestChain) void peer.send(frame(commands.chain, payload));
           if (command === commands.requestBlocks)
-            void peer.send(frame(commands.blocks, garbageBlocks(asked.length)));
+            void peer.send(frame(commands.blocks, garbageBlocks(request.length)));
         },
       });
     },
