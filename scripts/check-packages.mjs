@@ -65,11 +65,11 @@ function layOut(consumer, tarballs) {
   for (const { name, path } of tarballs) unpack(path, join(modules, name));
   const read = (name) => JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8"));
   const own = new Set(tarballs.map(({ name }) => name));
-  const wanted = tarballs.flatMap(({ name }) => {
+  const requirements = tarballs.flatMap(({ name }) => {
     const { dependencies, optionalDependencies } = read(name);
     return Object.keys({ ...dependencies, ...optionalDependencies });
   });
-  for (const name of new Set([...wanted, ...tools]))
+  for (const name of new Set([...requirements, ...tools]))
     if (!own.has(name)) link(join(root, "node_modules", name), join(modules, name));
   const { bin } = read("anulo");
   mkdirSync(join(modules, ".bin"));

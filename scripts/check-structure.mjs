@@ -75,14 +75,14 @@ function checkFunction(file, source, node) {
 
 function checkComments(file, source) {
   const text = source.text;
-  const seen = new Set();
+  const positions = new Set();
   const visit = (node) => {
     for (const range of [
       ...(ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []),
       ...(ts.getTrailingCommentRanges(text, node.end) ?? []),
     ]) {
-      if (seen.has(range.pos)) continue;
-      seen.add(range.pos);
+      if (positions.has(range.pos)) continue;
+      positions.add(range.pos);
       const comment = text.slice(range.pos, range.end);
       const match = openEnds.exec(comment) ?? (isKernel(file) ? null : silencers.exec(comment));
       if (match)

@@ -63,15 +63,15 @@ function exampleOf(call, { params, result, from }) {
   } catch {
     return undefined;
   }
-  const shown = { params: cutLong(params), result: cutLong(contract) };
-  if (!fits("params", "contract", shown.params) || !fits("result", "contract", shown.result))
+  const example = { params: cutLong(params), result: cutLong(contract) };
+  if (!fits("params", "contract", example.params) || !fits("result", "contract", example.result))
     return undefined;
   const upstream = cutLong(result);
-  const isSame = rpc.formatJson(upstream) === rpc.formatJson(shown.result);
+  const isSame = rpc.formatJson(upstream) === rpc.formatJson(example.result);
   return {
     call: call.name,
     from,
-    ...shown,
+    ...example,
     ...(!isSame && fits("result", "upstream", upstream) && { upstream }),
   };
 }

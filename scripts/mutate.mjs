@@ -168,14 +168,14 @@ function summarize(results) {
 }
 
 async function main() {
-  const chosen = chooseSites();
-  const sites = chosen.filter((site) => reasonWhyEquivalent(site) === undefined);
+  const selection = chooseSites();
+  const sites = selection.filter((site) => reasonWhyEquivalent(site) === undefined);
   if (sites.some(({ file }) => !existsSync(join(root, compiledPath(file)))))
     throw new Error("not built, run npm run build");
   const trees = Array.from({ length: Number(values.jobs) }, copyTree);
   const coverage = await collectCoverage(trees, sites);
   console.log(
-    `mutate: ${sites.length} changes, ${chosen.length - sites.length} more are known to change nothing`,
+    `mutate: ${sites.length} changes, ${selection.length - sites.length} more are known to change nothing`,
   );
   let done = 0;
   const results = await onTrees(trees, sites, async (site, tree) => {

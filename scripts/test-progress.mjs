@@ -67,7 +67,7 @@ export default async function* progress(source) {
   const runs = () =>
     [...running].map(([file, from]) => `${sourceOf(file)} (${clock(performance.now() - from)})`).join(", ");
   const isTerminal = process.stdout.isTTY === true;
-  const shown = () =>
+  const runLine = () =>
     isTerminal && running.size > 0 ? `  runs: ${runs()}`.slice(0, process.stdout.columns) : "";
   const lineStart = isTerminal ? "\r\u001b[K" : "";
   let ended = 0;
@@ -76,7 +76,7 @@ export default async function* progress(source) {
   for await (const event of withPauses(source)) {
     if (event === undefined) {
       if (running.size > 0 && !isTerminal) yield `runs: ${runs()}\n`;
-      else yield `${lineStart}${shown()}`;
+      else yield `${lineStart}${runLine()}`;
       continue;
     }
     const { type, data } = event;
@@ -104,7 +104,7 @@ export default async function* progress(source) {
     const name = sourceOf(data.file);
     yield `${lineStart}[${place}/${total}] ${clock(performance.now() - began)} ${hasFailed ? "FAILED" : "ok"} ${name} (${seconds} s)\n`;
     if (hasFailed) yield [...failures, output, "\n"].join("");
-    yield shown();
+    yield runLine();
     result.failures = [];
     result.output = "";
   }

@@ -14,8 +14,8 @@ const FILE_TIMEOUT_MS = 20 * 60_000;
 const args = process.argv.slice(2);
 const isCi = process.env.CI === "true";
 const required = args.includes("--required") || isCi;
-const wanted = args.filter((argument) => !argument.startsWith("--"));
-const isShort = wanted.length === 0 && !isCi && !args.includes("--all");
+const patterns = args.filter((argument) => !argument.startsWith("--"));
+const isShort = patterns.length === 0 && !isCi && !args.includes("--all");
 
 const unknown = args.find(
   (argument) => argument.startsWith("--") && !["--required", "--all"].includes(argument),
@@ -40,8 +40,8 @@ const all = ["packages", "bin", "test"].flatMap((folder) =>
 const { run, left } = shortRun(all);
 const sources = isShort
   ? run
-  : all.filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
-if (sources.length === 0) stop(`no test file matches ${wanted.join(", ") || "*.test.ts"}`);
+  : all.filter((file) => patterns.length === 0 || patterns.some((part) => file.includes(part)));
+if (sources.length === 0) stop(`no test file matches ${patterns.join(", ") || "*.test.ts"}`);
 const unbuilt = sources.filter((file) => !existsSync(join(root, compiled(file))));
 if (unbuilt.length > 0) stop(`not built, run npm run build: ${unbuilt.join(", ")}`);
 

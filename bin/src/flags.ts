@@ -134,9 +134,9 @@ function editDistance(a: string, b: string): number {
 /** The table as help text, one line per flag. */
 export function formatFlags(table: FlagTable): string {
   const lines = Object.entries(table).map(([name, { value, help, noEffect, choices }]) => {
-    const shown = choices === undefined ? value : choices.join("|");
+    const choiceText = choices === undefined ? value : choices.join("|");
     return {
-      left: `  --${name}${shown === undefined ? "" : ` ${shown}`}`,
+      left: `  --${name}${choiceText === undefined ? "" : ` ${choiceText}`}`,
       help: help ?? `accepted; ${noEffect}`,
     };
   });

@@ -27,14 +27,16 @@ export function openLog({ categories, format, file, maxFileSize, maxFiles }: Log
 
 /** One line for users: time, severity, category, event, then `name=value` for each field. */
 export function formatText({ severity, category, event, fields }: LogLine, time: Date): string {
-  const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(plain(value))}`);
-  return `${time.toISOString()} ${severity} ${category} ${event}${shown.join("")}`;
+  const fieldTexts = Object.entries(fields).map(
+    ([name, value]) => ` ${name}=${JSON.stringify(plain(value))}`,
+  );
+  return `${time.toISOString()} ${severity} ${category} ${event}${fieldTexts.join("")}`;
 }
 
 /** One line of JSON for programs. */
 export function formatJson({ severity, category, event, fields }: LogLine, time: Date): string {
-  const shown = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
-  return JSON.stringify({ time, severity, category, event, ...Object.fromEntries(shown) });
+  const entries = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
+  return JSON.stringify({ time, severity, category, event, ...Object.fromEntries(entries) });
 }
 
 /** Converts values that JSON does not support: errors to their stack, bigint to text. */

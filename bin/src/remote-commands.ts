@@ -181,12 +181,12 @@ const orders: Record<string, RemoteCommand> = {
     words: "0..4|CATEGORIES",
     help: "set what is logged",
     count: [1, 1],
-    async run(node, [wanted = ""]) {
-      if (/^[0-4]$/.test(wanted)) {
-        settled(await node.setLogLevel({ level: Number(wanted) }));
-        return `log level ${wanted}`;
+    async run(node, [argument = ""]) {
+      if (/^[0-4]$/.test(argument)) {
+        settled(await node.setLogLevel({ level: Number(argument) }));
+        return `log level ${argument}`;
       }
-      return settled(await node.setLogCategories({ categories: wanted })).categories;
+      return settled(await node.setLogCategories({ categories: argument })).categories;
     },
   },
   pop: {

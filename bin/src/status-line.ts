@@ -42,11 +42,11 @@ function systemEvery(ms: number, run: () => void): () => void {
 
 /** Blocks per second over the last minute, from the heights seen in it. */
 function createRate(): (height: number, now: number) => number {
-  const seen: { readonly height: number; readonly at: number }[] = [];
+  const samples: { readonly height: number; readonly at: number }[] = [];
   return (height, now) => {
-    seen.push({ height, at: now });
-    while (seen.length > 2 && now - seen[0]!.at > RATE_MS) seen.shift();
-    const first = seen[0]!;
+    samples.push({ height, at: now });
+    while (samples.length > 2 && now - samples[0]!.at > RATE_MS) samples.shift();
+    const first = samples[0]!;
     return now === first.at ? 0 : Math.max(0, (1000 * (height - first.height)) / (now - first.at));
   };
 }

@@ -81,10 +81,10 @@ export class CallTypes {
     if (existing !== undefined) return existing;
     const plain = plainNames[name] ?? toTypeName(name);
     const candidates = [plain, `${toTypeName(key)}${plain}`, `${toTypeName(key)}${plain}${toTypeName(of)}`];
-    const chosen = candidates.find((candidate) => !this.#texts.has(candidate));
-    if (chosen === undefined) throw new Error(`no name for a record in ${key}`);
-    this.#names.set(text, chosen);
-    this.#texts.set(chosen, text);
-    return chosen;
+    const freeName = candidates.find((candidate) => !this.#texts.has(candidate));
+    if (freeName === undefined) throw new Error(`no name for a record in ${key}`);
+    this.#names.set(text, freeName);
+    this.#texts.set(freeName, text);
+    return freeName;
   }
 }

@@ -77,14 +77,14 @@ export async function recordOurs() {
     });
     const token = readFileSync(firstTokenFile, "utf8").trim();
     const recorded = [];
-    const answered = {};
+    const answers = {};
     const { alice, shop } = net.wallets;
     for (const [method, input] of callsOf({ alice: alice.address, seed: shop.mnemonic })) {
-      const params = typeof input === "function" ? input(answered) : input;
+      const params = typeof input === "function" ? input(answers) : input;
       const result = await ask(service.url, token, { method, params });
       recorded.push({ service: "wallet", call: method, params, result });
       for (const name of ["webhook_id", "token_id", "integrated_address"])
-        if (result[name] !== undefined) answered[name] = result[name];
+        if (result[name] !== undefined) answers[name] = result[name];
     }
     await service.stop();
     const pool = parseJson(await (await fetch(`${net.nodeUrl}/get_transaction_pool`)).text());

@@ -65,15 +65,15 @@ function pickIndex(entries, chance) {
 }
 
 /** `count` changes at different lines. */
-export function chooseByChance({ seed, count, ...wanted }) {
+export function chooseByChance({ seed, count, ...filter }) {
   const random = randomFrom(seed);
-  const left = lines(wanted);
-  const chosen = [];
-  while (chosen.length < count && left.length > 0) {
+  const left = lines(filter);
+  const selection = [];
+  while (selection.length < count && left.length > 0) {
     const [{ sites }] = left.splice(pickIndex(left, random()), 1);
-    chosen.push(sites[Math.floor(random() * sites.length)]);
+    selection.push(sites[Math.floor(random() * sites.length)]);
   }
-  return chosen;
+  return selection;
 }
 
 /** All changes of one line, given as `packages/x/src/a.ts:12`. */

@@ -40,14 +40,14 @@ function checkManifest({ folder, manifest }, { version, engines, repository }) {
   if (manifest.publishConfig?.provenance !== true) complain("publishConfig.provenance is not true");
   if (manifest.publishConfig?.access !== "public") complain("publishConfig.access is not public");
   const { dependencies, optionalDependencies, devDependencies } = manifest;
-  for (const [name, wanted] of Object.entries({
+  for (const [name, range] of Object.entries({
     ...dependencies,
     ...optionalDependencies,
     ...devDependencies,
   })) {
-    if (name.startsWith("@anulo/") && wanted !== version)
-      complain(`${name} ${wanted} is not version ${version}`);
-    if (!/^\d/.test(wanted)) complain(`${name} ${wanted} is no exact version`);
+    if (name.startsWith("@anulo/") && range !== version)
+      complain(`${name} ${range} is not version ${version}`);
+    if (!/^\d/.test(range)) complain(`${name} ${range} is no exact version`);
   }
   return problems;
 }

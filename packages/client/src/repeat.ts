@@ -12,8 +12,8 @@ export const isUnanswered = (error: unknown): boolean =>
 
 /** Milliseconds before the next attempt: twice as long each time, half of it by chance, or as the service wants it. */
 export function delayBefore(attempt: number, error: unknown): number {
-  const wanted = error instanceof HttpError ? error.retryAfter : undefined;
-  if (wanted !== undefined) return Math.min(Math.max(0, wanted * 1000), MAX_DELAY_MS);
+  const retryAfter = error instanceof HttpError ? error.retryAfter : undefined;
+  if (retryAfter !== undefined) return Math.min(Math.max(0, retryAfter * 1000), MAX_DELAY_MS);
   const longest = Math.min(FIRST_DELAY_MS * 2 ** attempt, MAX_DELAY_MS);
   return longest * (0.5 + 0.5 * Math.random());
 }

@@ -121,7 +121,7 @@ async function sendOnce(base: string, { exchange, signal, digest, options }: Sen
     });
   };
   let response = await attempt();
-  for (let answered = 0; answered < MAX_CHALLENGES && response.status === 401; answered++) {
+  for (let challenges = 0; challenges < MAX_CHALLENGES && response.status === 401; challenges++) {
     if (digest?.accept(response.headers.get("www-authenticate") ?? "") !== true) break;
     await readText(response, maxAnswerBytes, exchange.context);
     await pause(0);

@@ -133,11 +133,11 @@ function checkTransactionList(
   { block, transactions }: BlockCandidate,
   { chain }: ChainContext,
 ): TransactionCandidate[] {
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   return block.transactionHashes.map((id, index) => {
     if (chain.hasTransaction(id)) throw new RuleViolation({ code: "TRANSACTION_IN_CHAIN", index });
-    if (seen.has(toHex(id))) throw new RuleViolation({ code: "TRANSACTION_REPEATED", index });
-    seen.add(toHex(id));
+    if (ids.has(toHex(id))) throw new RuleViolation({ code: "TRANSACTION_REPEATED", index });
+    ids.add(toHex(id));
     const transaction = transactions[index];
     if (transaction === undefined || !equalBytes(transaction.id, id)) {
       throw new RuleViolation({ code: "TRANSACTION_MISSING", index });

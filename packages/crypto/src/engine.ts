@@ -7,8 +7,8 @@ import { hasFusedMultiplyAdd } from "./wasm/kernel.ts";
 export let backend: Backend = createBackend(process.env.ANULO_CRYPTO);
 
 /** Puts another backend in place, for the whole process: the test suites run on each in turn. */
-export function useBackend(chosen: Backend): void {
-  backend = chosen;
+export function useBackend(newBackend: Backend): void {
+  backend = newBackend;
 }
 
 /**

@@ -25,16 +25,16 @@ function onePerNeighbourhood(
   connectedHosts: ReadonlySet<string>,
   random: RandomSource,
 ): KnownPeer[] {
-  const chosen = new Map<string, { peer: KnownPeer; seen: number }>();
+  const peerOfHost = new Map<string, { peer: KnownPeer; count: number }>();
   for (const peer of peers) {
     const neighbourhood = neighbourhoodOf(peer.address);
     if (connectedHosts.has(neighbourhood)) continue;
-    const before = chosen.get(neighbourhood);
-    const seen = (before?.seen ?? 0) + 1;
-    const isKept = before !== undefined && chooseIndex(seen, random) !== 0;
-    chosen.set(neighbourhood, { peer: isKept ? before.peer : peer, seen });
+    const before = peerOfHost.get(neighbourhood);
+    const count = (before?.count ?? 0) + 1;
+    const isKept = before !== undefined && chooseIndex(count, random) !== 0;
+    peerOfHost.set(neighbourhood, { peer: isKept ? before.peer : peer, count });
   }
-  const ones = new Set([...chosen.values()].map(({ peer }) => peer));
+  const ones = new Set([...peerOfHost.values()].map(({ peer }) => peer));
   return peers.filter((peer) => ones.has(peer));
 }
 

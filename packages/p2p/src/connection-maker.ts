@@ -68,7 +68,7 @@ export class ConnectionMaker {
     return this.#zone.peersOf("out").length + this.#zone.dialing.size;
   }
 
-  get #wanted(): number {
+  get #missingCount(): number {
     return this.#zone.options.maxOut - this.#outgoing;
   }
 
@@ -87,7 +87,7 @@ export class ConnectionMaker {
         if (now > attempt.at + MAX_BACKOFF_MS) this.#attempts.delete(key);
         continue;
       }
-      if (now < attempt.at || this.#wanted <= 0 || this.#zone.isBanned(address)) continue;
+      if (now < attempt.at || this.#missingCount <= 0 || this.#zone.isBanned(address)) continue;
       const { failures } = attempt;
       this.#attempts.set(key, {
         failures: failures + 1,
@@ -98,7 +98,7 @@ export class ConnectionMaker {
   }
 
   #fill(): void {
-    while (this.#wanted > 0 && this.#zone.dialing.size < MAX_DIALING) {
+    while (this.#missingCount > 0 && this.#zone.dialing.size < MAX_DIALING) {
       const address = this.#choose();
       if (address === undefined) {
         if (this.#zone.dialing.size === 0) this.#askSeeds();

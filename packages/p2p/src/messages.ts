@@ -93,12 +93,12 @@ export function fragmentMessage<T>(
 
 /** Charges the memory of a message's values to the peer while the message is being handled. */
 async function holdWhile(peer: Peer, bytes: number, handling: Promise<void>): Promise<void> {
-  const held = peer.reserve(bytes);
-  if (held === undefined) peer.drop("holds too much memory");
+  const reservation = peer.reserve(bytes);
+  if (reservation === undefined) peer.drop("holds too much memory");
   try {
     await handling;
   } finally {
-    held?.release();
+    reservation?.release();
   }
 }
 

@@ -19,10 +19,10 @@ export function chooseIndex(count: number, random: RandomSource): number {
 /** `count` elements of a list, chosen at random and in random order (Fisher and Yates). */
 export function sample<T>(list: readonly T[], count: number, random: RandomSource): T[] {
   const rest = [...list];
-  const chosen = Math.min(count, rest.length);
-  for (let i = 0; i < chosen; i++) {
+  const size = Math.min(count, rest.length);
+  for (let i = 0; i < size; i++) {
     const j = i + chooseIndex(rest.length - i, random);
     [rest[i], rest[j]] = [rest[j]!, rest[i]!];
   }
-  return rest.slice(0, chosen);
+  return rest.slice(0, size);
 }

@@ -194,7 +194,7 @@ export class PeerZone implements SessionHost {
     const entries = await session.shakeHands();
     try {
       this.addAnnounced(session, entries);
-      this.#seen(session);
+      this.#noteSeen(session);
       if (purpose === "list") session.drop("it told whom it knows");
       else this.onShaken(session, 0);
       session.handleEarly();
@@ -258,7 +258,7 @@ export class PeerZone implements SessionHost {
   }
 
   onSyncData(session: Session, data: CoreSyncData): void {
-    if (session.direction === "out") this.#seen(session);
+    if (session.direction === "out") this.#noteSeen(session);
     if (this.#connected.has(session)) this.#context.onSyncData(session, data);
   }
 
@@ -283,7 +283,7 @@ export class PeerZone implements SessionHost {
     this.#context.onClosed(session);
   }
 
-  #seen({ address, peerId, syncData, rpcPort }: Session): void {
+  #noteSeen({ address, peerId, syncData, rpcPort }: Session): void {
     const lastSeen = this.lines.clock.seconds();
     this.lists.addWhite({ address, peerId, lastSeen, pruningSeed: syncData.pruningSeed, rpcPort });
   }

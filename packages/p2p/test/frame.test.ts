@@ -98,7 +98,7 @@ test("memory grows with what has come, not with what is promised", () => {
   reader.raiseLimit();
   reader.push(notificationFrame(2004, new Uint8Array(50_000_000)).subarray(0, 1000));
   assert.equal(reader.next(), undefined);
-  assert.equal(reader.held, 1000 - HEADER_BYTES);
+  assert.equal(reader.bufferedBytes, 1000 - HEADER_BYTES);
   assert.equal(reader.isInsideFrame, true);
 });
 

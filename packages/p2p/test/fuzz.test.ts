@@ -115,7 +115,7 @@ test("any bytes, in any pieces, are frames or BadFrame, and no more is held than
           for (let at = 0; at < bytes.length; at += piece) {
             reader.push(bytes.subarray(at, at + piece));
             while (reader.next() !== undefined) {}
-            assert.ok(reader.held <= at + piece);
+            assert.ok(reader.bufferedBytes <= at + piece);
           }
         });
       },

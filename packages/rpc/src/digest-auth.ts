@@ -151,7 +151,7 @@ function isSameText(a: string, b: string): boolean {
 }
 
 /** The highest counter seen and which of those just below it were seen, as bits; and when its nonce was created. */
-type Counter = { highest: number; seen: bigint; readonly madeAt: number };
+type Counter = { highest: number; counts: bigint; readonly madeAt: number };
 
 /** The counters of the nonces in use. */
 function createSessions() {
@@ -163,7 +163,7 @@ function createSessions() {
     countOnce(nonce: { readonly text: string; readonly madeAt: number }, count: number): boolean {
       const existing = counters.get(nonce.text);
       if (existing === undefined && nonce.madeAt <= forgottenUntil) return false;
-      const counter = existing ?? { highest: 0, seen: 1n, madeAt: nonce.madeAt };
+      const counter = existing ?? { highest: 0, counts: 1n, madeAt: nonce.madeAt };
       if (!countIn(counter, count)) return false;
       counters.delete(nonce.text);
       counters.set(nonce.text, counter);
@@ -181,13 +181,13 @@ function createSessions() {
 function countIn(counter: Counter, count: number): boolean {
   const ahead = count - counter.highest;
   if (ahead > 0) {
-    counter.seen = BigInt.asUintN(WINDOW, counter.seen << BigInt(Math.min(ahead, WINDOW))) | 1n;
+    counter.counts = BigInt.asUintN(WINDOW, counter.counts << BigInt(Math.min(ahead, WINDOW))) | 1n;
     counter.highest = count;
     return true;
   }
   if (-ahead >= WINDOW) return false;
   const bit = 1n << BigInt(-ahead);
-  if ((counter.seen & bit) !== 0n) return false;
-  counter.seen |= bit;
+  if ((counter.counts & bit) !== 0n) return false;
+  counter.counts |= bit;
   return true;
 }

@@ -40,8 +40,8 @@ interface BlockAtHeight {
 
 /** A change with its inverse, so that a reorganisation undoes and applies changes block by block. */
 interface BlockChange {
-  apply(tables: Tables, placed: BlockAtHeight): void;
-  undo(tables: Tables, placed: BlockAtHeight): void;
+  apply(tables: Tables, blockAtHeight: BlockAtHeight): void;
+  undo(tables: Tables, blockAtHeight: BlockAtHeight): void;
 }
 
 const storeBlock: BlockChange = {
@@ -177,13 +177,13 @@ function topBlock(tables: Tables): { readonly height: number; readonly info: Blo
 /** Writes a block on top of the chain, inside the caller's write transaction. */
 export function applyBlock(tables: Tables, block: NewBlock): void {
   const top = topBlock(tables);
-  const placed: BlockAtHeight = {
+  const blockAtHeight: BlockAtHeight = {
     block,
     height: top === undefined ? 0 : top.height + 1,
     firstTransactionId: top === undefined ? 0 : top.info.firstTransactionId + top.info.transactionCount,
     rctOutputsBefore: top?.info.cumulativeRctOutputs ?? 0,
   };
-  for (const change of blockChanges) change.apply(tables, placed);
+  for (const change of blockChanges) change.apply(tables, blockAtHeight);
 }
 
 /** What a stored transaction creates and spends; the caller, who knows the format, reads it from the bytes. */
@@ -241,7 +241,7 @@ export function undoBlock(
   });
   const block: NewBlock = { ...removed.info, blob: removed.blob, transactions };
   const { height, info } = removed;
-  const placed = { block, height, firstTransactionId: info.firstTransactionId, rctOutputsBefore: 0 };
-  for (const change of blockChanges.toReversed()) change.undo(tables, placed);
+  const blockAtHeight = { block, height, firstTransactionId: info.firstTransactionId, rctOutputsBefore: 0 };
+  for (const change of blockChanges.toReversed()) change.undo(tables, blockAtHeight);
   return removed;
 }

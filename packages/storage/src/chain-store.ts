@@ -99,27 +99,27 @@ interface WrittenCounts {
   bytes: number;
 }
 
-function clearCounts(remembered: CachedCounts): void {
-  remembered.height = undefined;
-  remembered.ringCtOutputs = undefined;
+function clearCounts(cachedCounts: CachedCounts): void {
+  cachedCounts.height = undefined;
+  cachedCounts.ringCtOutputs = undefined;
 }
 
 interface Counts {
   readonly written: WrittenCounts;
-  readonly remembered: CachedCounts;
+  readonly cachedCounts: CachedCounts;
 }
 
-function createWriter({ tables }: Environment, { written, remembered }: Counts): ChainWriter {
+function createWriter({ tables }: Environment, { written, cachedCounts }: Counts): ChainWriter {
   const read = createReader(tables);
   return {
     appendBlock(block) {
-      clearCounts(remembered);
+      clearCounts(cachedCounts);
       applyBlock(tables, block);
       written.blocks++;
       written.bytes += bytesOf(block);
     },
     popBlock(factsOf) {
-      clearCounts(remembered);
+      clearCounts(cachedCounts);
       return undoBlock(tables, factsOf);
     },
     putAlternativeBlock: (hash, block) => tables.alternativeBlocks.put(hash, block),
@@ -137,16 +137,16 @@ function createWriter({ tables }: Environment, { written, remembered }: Counts):
 type Writing = Pick<ChainStore, "write" | "writeInTurns" | "whenWritable">;
 
 /** Runs changes as transactions, reports each to the flusher, and turns faults of the disk into WriteFailed. */
-function createWriting(opened: OpenDatabase, remembered: CachedCounts): Writing {
+function createWriting(opened: OpenDatabase, cachedCounts: CachedCounts): Writing {
   const { environment, flusher, onFault } = opened;
   const { root, longWrite } = environment;
   const written: WrittenCounts = { blocks: 0, bytes: 0 };
-  const writer = createWriter(environment, { written, remembered });
+  const writer = createWriter(environment, { written, cachedCounts });
   let depth = 0;
   let busy: Promise<void> | undefined;
   const resetWritten = () => Object.assign(written, { blocks: 0, bytes: 0 });
   const failed = (error: unknown): unknown => {
-    clearCounts(remembered);
+    clearCounts(cachedCounts);
     if (!isSystemFault(error)) return error;
     const fault = writeFailed("the database could not be written", error);
     onFault(fault);
@@ -154,7 +154,7 @@ function createWriting(opened: OpenDatabase, remembered: CachedCounts): Writing 
   };
   const runInTurns: Writing["writeInTurns"] = async (change, onWritten) => {
     try {
-      const result = await longWrite.run(change(writer), () => clearCounts(remembered));
+      const result = await longWrite.run(change(writer), () => clearCounts(cachedCounts));
       onWritten(result);
       flusher?.written(written);
       return result;
@@ -234,11 +234,11 @@ function createStructureCheck({ path, environment, onFault }: OpenDatabase) {
 export function createStore(opened: OpenDatabase): ChainStore {
   const { path, environment, recovery, flusher } = opened;
   const { root, tables, rowsRead } = environment;
-  const remembered: CachedCounts = { height: undefined, ringCtOutputs: undefined };
-  const writing = createWriting(opened, remembered);
+  const cachedCounts: CachedCounts = { height: undefined, ringCtOutputs: undefined };
+  const writing = createWriting(opened, cachedCounts);
   const structureCheck = createStructureCheck(opened);
   return {
-    read: createReader(tables, undefined, remembered),
+    read: createReader(tables, undefined, cachedCounts),
     snapshot() {
       const transaction = root.useReadTransaction();
       return { ...createReader(tables, transaction), close: () => transaction.done() };

@@ -97,8 +97,8 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
     onDamage(damage);
     throw damage;
   };
-  const checkNeighbours = (wanted: Buffer, at: Snapshot | undefined): undefined => {
-    const start = Buffer.from(wanted);
+  const checkNeighbours = (searchKey: Buffer, at: Snapshot | undefined): undefined => {
+    const start = Buffer.from(searchKey);
     for (const reverse of [false, true]) {
       const neighbours = raw.getRange({ start, reverse, limit: 1, ...reading(at), snapshot: true });
       for (const { key, value } of neighbours) checked(key, value);

@@ -111,8 +111,8 @@ export interface CachedCounts {
  * Reads at a snapshot, or at the newest commit by default. `remembered` has to be cleared with every change; a snapshot
  * never changes.
  */
-export function createReader(tables: Tables, at?: Snapshot, remembered?: CachedCounts): ChainReader {
-  const memory = at === undefined ? remembered : { height: undefined, ringCtOutputs: undefined };
+export function createReader(tables: Tables, at?: Snapshot, cachedCounts?: CachedCounts): ChainReader {
+  const memory = at === undefined ? cachedCounts : { height: undefined, ringCtOutputs: undefined };
   const countBlocks = () => {
     for (const { key } of tables.blockInfo.entries({ reverse: true, limit: 1 }, at)) return key + 1;
     return 0;

@@ -115,16 +115,16 @@ export async function resolveAddress(
 
 /** Resolves several, one after another, up to the first name without address; each distinct name is looked up once. */
 export async function resolveAddresses<T extends { readonly address: string }>(
-  wanted: readonly T[],
+  destinations: readonly T[],
   service: Surroundings,
 ): Promise<T[]> {
   const addresses = new Map<string, string>();
   const signal = AbortSignal.timeout(LOOK_UP_MS);
-  for (const { address } of wanted) {
+  for (const { address } of destinations) {
     if (addresses.has(address)) continue;
     const resolution = await resolveAddress(address, service, signal);
     if (aliasNameOf(resolution) !== undefined) break;
     addresses.set(address, resolution);
   }
-  return wanted.map((each) => ({ ...each, address: addresses.get(each.address) ?? each.address }));
+  return destinations.map((each) => ({ ...each, address: addresses.get(each.address) ?? each.address }));
 }

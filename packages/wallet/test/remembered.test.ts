@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CachedFacts } from "../src/cached-facts.ts";
-import { remembered } from "../src/rpc/remembered.ts";
+import { cachedAnswer } from "../src/rpc/remembered.ts";
 import {
   type RecordedNode,
   recorded,
@@ -141,7 +141,7 @@ test("an answer stands while what it is made of does, though the wallet has move
   let made = 0;
   const ask = (name: string) => {
     const question = { name, params: {}, ...(name === "looked at" && { basis: () => basis }) };
-    return remembered(wallet, question, () => ({ made: ++made })).facts;
+    return cachedAnswer(wallet, question, () => ({ made: ++made })).facts;
   };
   const first = ask("looked at");
   const other = ask("not looked at");

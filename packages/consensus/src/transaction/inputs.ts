@@ -36,11 +36,11 @@ export function checkVisibleBalance(inputs: readonly KeyInput[], { prefix }: Tra
 
 /** A transaction must not contain a key image twice. Source: cryptonote_core.cpp `check_tx_inputs_keyimages_diff`. */
 export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
-  const seen = new Set<string>();
+  const keyImages = new Set<string>();
   for (const [input, { keyImage }] of inputs.entries()) {
     const hex = toHex(keyImage);
-    if (seen.has(hex)) throw new RuleViolation({ code: "KEY_IMAGE_REPEATED", input });
-    seen.add(hex);
+    if (keyImages.has(hex)) throw new RuleViolation({ code: "KEY_IMAGE_REPEATED", input });
+    keyImages.add(hex);
   }
 }
 

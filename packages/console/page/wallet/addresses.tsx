@@ -93,7 +93,7 @@ function AccountTable({ accounts, account, onChoose }: AccountTableProps) {
 export function AddressesPart({ wallet }: { readonly wallet: string }) {
   const [account, setAccount] = useState(0);
   const [addressesMade, setMade] = useState(0);
-  const [shown, setShown] = useState("");
+  const [qrAddress, setQrAddress] = useState("");
   const { answer, failure } = useAnswer((signal) => addressesOf(wallet, account, signal), {
     of: [wallet, account, addressesMade],
   });
@@ -115,10 +115,10 @@ export function AddressesPart({ wallet }: { readonly wallet: string }) {
                 <button
                   type="button"
                   class="plain"
-                  aria-expanded={address === shown}
-                  onClick={() => setShown(address === shown ? "" : address)}
+                  aria-expanded={address === qrAddress}
+                  onClick={() => setQrAddress(address === qrAddress ? "" : address)}
                 >
-                  {address === shown ? "Hide" : "Show"}
+                  {address === qrAddress ? "Hide" : "Show"}
                   <span class="unseen"> the QR code of address {index}</span>
                 </button>
               ),
@@ -128,7 +128,7 @@ export function AddressesPart({ wallet }: { readonly wallet: string }) {
           keyOf={({ address }) => address}
           empty="None."
         />
-        {shown !== "" && <QrCode text={`monero:${shown}`} name={`QR code of ${shown}`} />}
+        {qrAddress !== "" && <QrCode text={`monero:${qrAddress}`} name={`QR code of ${qrAddress}`} />}
         <NewAddress wallet={wallet} account={account} onMade={() => setMade(addressesMade + 1)} />
       </Section>
     </>

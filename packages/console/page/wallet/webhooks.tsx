@@ -107,8 +107,8 @@ export function WebhooksPage() {
     }
     setTimes(times + 1);
   };
-  const showSecret = (shown: string) => {
-    setSecret(shown);
+  const showSecret = (newSecret: string) => {
+    setSecret(newSecret);
     setTimes(times + 1);
   };
   return (

@@ -271,20 +271,20 @@ export function executeProgram(
   const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
   const masks = [eMask(word(14)), eMask(word(15))] as const;
   const surroundings = { masks, roundingGuard: BigInt(parameters.roundingGuard) };
-  const chosen = [0, 1, 2, 3].map((i) => 2 * i + Number((word(12) >> BigInt(i)) & 1n));
+  const registers = [0, 1, 2, 3].map((i) => 2 * i + Number((word(12) >> BigInt(i)) & 1n));
   const offset = (word(13) % 524288n) * 64n;
   const memory = { ma: word(8) & 0x7fffffc0n, mx: word(10) & 0xffffffffn };
   let [at0, at1] = [memory.mx, memory.ma];
   let result: ProgramResult = { f: [], e: [] };
   for (let iteration = 0; iteration < iterations; iteration++) {
-    const mixed = r[chosen[0]!]! ^ r[chosen[1]!]!; // 1
+    const mixed = r[registers[0]!]! ^ r[registers[1]!]!; // 1
     at0 = (at0 ^ mixed) & 0x1fffc0n;
     at1 = (at1 ^ (mixed >> 32n)) & 0x1fffc0n;
     for (let i = 0; i < 8; i++) r[i] = r[i]! ^ scratchpad.getBigUint64(Number(at0) + 8 * i, true); // 2
     loadVectors(state, Number(at1), masks); // 3
     executeInstructions(state, instructions, surroundings); // 4
     const { ma } = memory; // 5
-    memory[parameters.changedAddress] ^= (r[chosen[2]!]! ^ r[chosen[3]!]!) & 0xffffffffn;
+    memory[parameters.changedAddress] ^= (r[registers[2]!]! ^ r[registers[3]!]!) & 0xffffffffn;
     const item = itemOf((offset + (ma & 0x7fffffc0n)) / 64n); // 7
     for (let i = 0; i < 8; i++) r[i] = r[i]! ^ item[i]!;
     [memory.ma, memory.mx] = [memory.mx, memory.ma]; // 8

@@ -87,8 +87,8 @@ async function placeInTurns(
   parts: ChainParts,
   incoming: IncomingBlock,
 ): Promise<BlockOutcome | HeavierBranch> {
-  const placed = await parts.store.whenWritable(() => placeBlock(parts, incoming));
-  if (placed !== "before a fork") return placed;
+  const outcome = await parts.store.whenWritable(() => placeBlock(parts, incoming));
+  if (outcome !== "before a fork") return outcome;
   const { height } = parts.state.view();
   const isPlaced = await transactInTurns(parts, function* (changed, writer) {
     const isOnTop = equalBytes(incoming.block.header.previousId, changed.state.view().topId);
@@ -109,10 +109,10 @@ export function acceptBlock(parts: ChainParts, incoming: IncomingBlock): Promise
 }
 
 async function placeProven(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
-  const placed = await parts.proofs.runProvenInTurns(() => placeInTurns(parts, incoming));
-  if (typeof placed !== "string") await reorganise(parts, placed);
+  const placement = await parts.proofs.runProvenInTurns(() => placeInTurns(parts, incoming));
+  if (typeof placement !== "string") await reorganise(parts, placement);
   await parts.store.settled();
-  return typeof placed === "string" ? placed : "reorganised";
+  return typeof placement === "string" ? placement : "reorganised";
 }
 
 /**

@@ -112,7 +112,7 @@ const MAX_GROUPS = 2;
 /** A run that is being judged, proven or written. */
 interface StagedRun {
   readonly blocks: readonly FetchedBlock[];
-  readonly judged: Promise<JudgedRun>;
+  readonly judgement: Promise<JudgedRun>;
   readonly proven: Promise<void>;
   resolve(): void;
   reject(error: unknown): void;
@@ -155,7 +155,7 @@ async function judgeHeaders(
   staged: StagedChain,
   blocks: readonly FetchedBlock[],
 ): Promise<Obligation[]> {
-  const judged = await mapSliced(
+  const blocksOfRun = await mapSliced(
     blocks,
     ({ incoming }) => {
       checkUnchanged(staged);
@@ -166,7 +166,7 @@ async function judgeHeaders(
     },
     { sliceMs: SLICE_MS },
   );
-  return judged.flat();
+  return blocksOfRun.flat();
 }
 
 /**
@@ -190,10 +190,10 @@ async function judgeRun(
         ? block.incoming
         : await slice.wait(readTransactions(block, { withProofs: !isKnown, inPlace: true }));
     checkUnchanged(staged);
-    const judged = judgeStaged(parts, staged, whole);
-    for (const obligation of judged.obligations) obligations.push(obligation);
+    const run = judgeStaged(parts, staged, whole);
+    for (const obligation of run.obligations) obligations.push(obligation);
     incoming.push(whole);
-    stored.push(judged.stored);
+    stored.push(run.stored);
   }
   return { incoming, stored, obligations };
 }
@@ -312,9 +312,9 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   const writeGroup = async ({ on, runs }: Group): Promise<void> => {
     const good: JudgedRun[] = [];
     let failure: { readonly error: unknown } | undefined;
-    for (const { judged, proven } of runs) {
+    for (const { judgement, proven } of runs) {
       try {
-        const run = await judged;
+        const run = await judgement;
         await proven;
         good.push(run);
       } catch (error) {
@@ -354,12 +354,12 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   };
   const stageOn = async (on: StagedChain, blocks: readonly FetchedBlock[]): Promise<StagedBlocks> => {
     const work = judgeHeaders(parts, on, blocks);
-    const judged = judgeInTurn(on, blocks, work);
-    const proven = judged.then(({ obligations }) => parts.proofs.prove(obligations));
-    for (const promise of [judged, proven]) promise.catch(() => retire(on));
-    on.judging = judged;
+    const judgement = judgeInTurn(on, blocks, work);
+    const proven = judgement.then(({ obligations }) => parts.proofs.prove(obligations));
+    for (const promise of [judgement, proven]) promise.catch(() => retire(on));
+    on.judging = judgement;
     const written = new Promise<void>((resolve, reject) => {
-      addToGroup(on, { blocks, judged, proven, resolve, reject });
+      addToGroup(on, { blocks, judgement, proven, resolve, reject });
     });
     // The caller receives the rejection later, through `written`.
     written.catch(() => {});

@@ -213,8 +213,8 @@ async function markInvalid(
  */
 function forget(parts: ChainParts, blocks: readonly SideBlock[]): Promise<readonly SideBlock[]> {
   return transactInTurns(parts, function* ({ sideBlocks }, writer) {
-    const gone = sideBlocks.withDescendants(blocks.map(({ key }) => key));
-    yield* removeSideBlocks(sideBlocks, writer, gone);
-    return gone;
+    const descendants = sideBlocks.withDescendants(blocks.map(({ key }) => key));
+    yield* removeSideBlocks(sideBlocks, writer, descendants);
+    return descendants;
   });
 }

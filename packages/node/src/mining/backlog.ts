@@ -103,7 +103,7 @@ export class Backlog {
     const median = weightLimits(view).effectiveMedian;
     const maxWeight = median + Math.floor(median / 8);
     const total = waiting.reduce((sum, { weight }) => sum + weight, 0);
-    const chosen: BacklogTransaction[] = [];
+    const selection: BacklogTransaction[] = [];
     const spent = new Set<string>();
     let weight = 0;
     for (const transaction of total > maxWeight ? byDescendingRate(waiting) : waiting) {
@@ -111,11 +111,11 @@ export class Backlog {
       const images = transaction.keyImages().map(toHex);
       if (images.some((image) => spent.has(image))) continue;
       for (const image of images) spent.add(image);
-      chosen.push(transaction);
+      selection.push(transaction);
       weight += transaction.weight;
       if (weight > maxWeight) break;
     }
-    return chosen;
+    return selection;
   }
 
   #isReady(view: ChainView, transaction: WaitingTransaction): boolean {

@@ -138,8 +138,8 @@ function templateBaseOf(parts: ChainParts, previousId: Uint8Array): TemplateBase
     weightToBuildOn(parts, branch),
     minimumFullRewardWeight(view.hardForkVersion),
   );
-  const held = branch.blocks.flatMap(({ blob }) => readBlock(blob).transactionHashes);
-  return { view, economy: economyOf(view, medianWeight), excludedIds: new Set(held.map(toHex)) };
+  const branchIds = branch.blocks.flatMap(({ blob }) => readBlock(blob).transactionHashes);
+  return { view, economy: economyOf(view, medianWeight), excludedIds: new Set(branchIds.map(toHex)) };
 }
 
 function economyOf({ alreadyGenerated, hardForkVersion }: ChainView, medianWeight: number): TemplateEconomy {

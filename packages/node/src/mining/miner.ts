@@ -98,8 +98,8 @@ export function createMiner(options: MinerOptions): Miner {
         background: settings,
       };
     },
-    showHashRate(shown) {
-      isShown = shown;
+    showHashRate(isVisible) {
+      isShown = isVisible;
     },
   };
 }

@@ -309,15 +309,15 @@ export class ChainSync {
   }
 
   #requestNext(link: PeerLink): void {
-    const wanted = this.#backoff.isWaiting ? [] : this.#choose(link);
-    const isTooMuch = this.#isQueueFull() && !this.#fillsGap(wanted);
-    const chosen = isTooMuch ? [] : wanted;
-    if (chosen.length === 0) {
+    const candidates = this.#backoff.isWaiting ? [] : this.#choose(link);
+    const isTooMuch = this.#isQueueFull() && !this.#fillsGap(candidates);
+    const blocks = isTooMuch ? [] : candidates;
+    if (blocks.length === 0) {
       link.state = "standby";
       return;
     }
-    this.queue.reserve(link, chosen, this.#options.clock.milliseconds());
-    this.#requestBlocks(link, chosen);
+    this.queue.reserve(link, blocks, this.#options.clock.milliseconds());
+    this.#requestBlocks(link, blocks);
   }
 
   #proceedAll(): void {
@@ -354,18 +354,18 @@ export class ChainSync {
     const { blocksPerRequest } = this.#options;
     const isFetchable = (block: NeededBlock) => !this.#isHeldOrRequested(block) && isWhole(link, block);
     const first = link.needed.findIndex(isFetchable);
-    const chosen: NeededBlock[] = [];
+    const selection: NeededBlock[] = [];
     let bytes = 0;
     const most = Math.min(blocksPerRequest ?? MAX_BLOCKS_OF_REQUEST, MAX_BLOCKS_OF_REQUEST);
     for (let i = 0; first !== -1 && i < most; i++) {
       const block = link.needed.at(first + i);
       if (block === undefined) break;
       bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : queuedBytes(block.weight);
-      const isTooMuch = chosen.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
+      const isTooMuch = selection.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
       if (isTooMuch || !isFetchable(block)) break;
-      chosen.push(block);
+      selection.push(block);
     }
-    return chosen;
+    return selection;
   }
 
   #isQueueFull(): boolean {

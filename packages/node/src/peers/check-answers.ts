@@ -96,13 +96,13 @@ function* checkBlockIds(
   answer: PayloadOf<"chain">,
   mark: ChainMark,
 ): Generator<void, void> {
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   let isPastUnknown = false;
   for (const [i, id] of answer.m_block_ids.entries()) {
     yield;
     const block: AnnouncedBlock = { id, key: toHex(id), height: answer.start_height + i };
-    if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", DISHONEST);
-    seen.add(block.key);
+    if (keys.has(block.key)) throw new PeerFault("a block twice in a chain", DISHONEST);
+    keys.add(block.key);
     const isNew: boolean =
       i === 0 ? isFirstUnknown(knownBlocks, block) : isUnknown(knownBlocks, block, { mark, isPastUnknown });
     isPastUnknown ||= isNew;
@@ -159,11 +159,11 @@ export function* checkBlocks(
   if (blocks.length === 0) throw new PeerFault("an answer without blocks", WRONG);
   if (blocks.length > keys.length) throw new PeerFault("blocks that nobody asked for", WRONG);
   const fetched = new Map<string, CheckedEntry>();
-  const wanted = new Set(keys);
+  const missingKeys = new Set(keys);
   for (const entry of blocks) {
     yield;
     const read = readEntry(entry);
-    if (!wanted.has(read.key)) throw new PeerFault("blocks that nobody asked for", WRONG);
+    if (!missingKeys.has(read.key)) throw new PeerFault("blocks that nobody asked for", WRONG);
     fetched.set(read.key, read);
   }
   const inOrder = keys.map((key) => {

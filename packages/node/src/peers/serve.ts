@@ -30,11 +30,15 @@ interface ResponseMeter {
   hold(bytes: number): void;
 }
 
-function createMeter({ rows: maxRows, responseBytes }: CostLimits, held: ByteReservation): ResponseMeter {
+function createMeter(
+  { rows: maxRows, responseBytes }: CostLimits,
+  reservation: ByteReservation,
+): ResponseMeter {
   let rows = 0;
   let bytes = 0;
   const hold = (more: number): void => {
-    if (!held.resize(held.bytes + more)) throw new PeerFault("asks for more than there is memory for");
+    if (!reservation.resize(reservation.bytes + more))
+      throw new PeerFault("asks for more than there is memory for");
   };
   return {
     hold,
@@ -178,12 +182,12 @@ async function respond<T>(
   cost: CostLimits,
   steps: (meter: ResponseMeter) => Generator<void, T>,
 ): Promise<T> {
-  const held = peer.reserve(0)!;
+  const reservation = peer.reserve(0)!;
   try {
-    return await runSliced(steps(createMeter(cost, held)), peer.slicing);
+    return await runSliced(steps(createMeter(cost, reservation)), peer.slicing);
   } finally {
     // From here on it is counted as queued.
-    held.release();
+    reservation.release();
   }
 }
 

@@ -79,16 +79,16 @@ export function admit(parts: PoolParts, submission: Submission): Promise<Admissi
 }
 
 async function admitCandidate(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
-  const judged: AdmissionAttempt = {
+  const attempt: AdmissionAttempt = {
     candidate: readCandidate(submission.blob),
     submission,
     memo: createMemo(),
   };
-  const { candidate } = judged;
+  const { candidate } = attempt;
   const outcome = await parts.proofs
-    .runProven(() => tryToAdmit(parts, judged))
+    .runProven(() => tryToAdmit(parts, attempt))
     .catch(async (refusal: unknown) => {
-      if (isSpentInPool(refusal)) await markRivals(parts, judged);
+      if (isSpentInPool(refusal)) await markRivals(parts, attempt);
       throw refusal;
     });
   await dropCheapest(parts);

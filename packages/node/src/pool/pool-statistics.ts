@@ -89,11 +89,11 @@ function ageHistogram(rows: readonly PoolTransaction[], now: number, oldest: num
 }
 
 /** Index of the bin from which on there are at least `wanted` transactions. */
-function indexOfOldest(byAge: readonly [number, AgeBin][], wanted: number): number {
-  let seen = 0;
+function indexOfOldest(byAge: readonly [number, AgeBin][], target: number): number {
+  let sum = 0;
   for (let i = byAge.length - 1; i > 0; i--) {
-    seen += byAge[i]![1].txs;
-    if (seen >= wanted) return i;
+    sum += byAge[i]![1].txs;
+    if (sum >= target) return i;
   }
   return 0;
 }

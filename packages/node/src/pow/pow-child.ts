@@ -43,7 +43,7 @@ export function startPowChild(
   return {
     send: (question) => void child.send(question, afterSending),
     holdNode(isHeld) {
-      for (const held of [child, child.channel]) isHeld ? held?.ref() : held?.unref();
+      for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
     },
     disconnect() {
       isOver = true;
@@ -53,9 +53,9 @@ export function startPowChild(
       isOver = true;
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       child.ref();
-      const gone = once(child, "exit");
+      const exit = once(child, "exit");
       child.kill("SIGKILL");
-      await gone;
+      await exit;
     },
   };
 }

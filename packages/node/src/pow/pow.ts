@@ -100,8 +100,8 @@ export function createPow(options: PowOptions): Pow {
     search(search, onProgress) {
       checkWork(search);
       const id = nextId++;
-      const answered = services.process.ask({ type: "search", id, search }, onProgress);
-      const result = answered.then((answer) => {
+      const response = services.process.ask({ type: "search", id, search }, onProgress);
+      const result = response.then((answer) => {
         const nonce = foundOf(answer);
         if (nonce !== undefined)
           knownHashes.add(withNonce(search.blob, search.nonceOffset, nonce.nonce), nonce.hash);

@@ -107,8 +107,8 @@ export function createWorkList({ threads, engine, datasets, now }: WorkListOptio
       return left.length === 0 ? undefined : Math.min(...left);
     },
     threadsWanted() {
-      const wanted = [...searches.values()].map(({ search }) => search.threads ?? 0);
-      return Math.max(threads, ...wanted);
+      const threadCounts = [...searches.values()].map(({ search }) => search.threads ?? 0);
+      return Math.max(threads, ...threadCounts);
     },
   };
 }

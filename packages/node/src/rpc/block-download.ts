@@ -130,8 +130,8 @@ function blocksFor(params: BlocksRequest, context: NodeContext, maxBytes: number
     failingCallers.failed(remoteAddress);
     return { ...empty, ...failed };
   }
-  const { prune, no_miner_tx, max_block_count: wanted } = params;
-  const maxBlocks = wanted === 0n || wanted > MAX_BLOCKS ? MAX_BLOCKS : Number(wanted);
+  const { prune, no_miner_tx, max_block_count: maxBlockCount } = params;
+  const maxBlocks = maxBlockCount === 0n || maxBlockCount > MAX_BLOCKS ? MAX_BLOCKS : Number(maxBlockCount);
   const span = { start, end: current_height, prune, maxBlocks, maxBytes };
   const blocks = blocksOfOneAnswer(parts.store.read, span);
   const drawEach = <T>(draw: (read: ChainReader, block: Downloaded) => T) =>

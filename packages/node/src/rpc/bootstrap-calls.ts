@@ -14,13 +14,13 @@ type Rule = (ahead: AheadNode, asking: Asking) => unknown;
 const unsupported = "This command is unsupported for bootstrap daemon";
 
 /** An answer other than OK is no better than our own. */
-const answered: Rule = async (ahead, { key, params }) => {
+const byAnswer: Rule = async (ahead, { key, params }) => {
   const answer = await ahead.ask(key, params);
   return answer?.status === "OK" ? { ...answer, untrusted: true } : undefined;
 };
 
 const infoAnswered: Rule = async (ahead, asking) => {
-  const answer = await answered(ahead, asking);
+  const answer = await byAnswer(ahead, asking);
   if (answer === undefined) return undefined;
   const { bootstrap, parts, restricted } = asking.context;
   return {
@@ -33,13 +33,13 @@ const infoAnswered: Rule = async (ahead, asking) => {
 
 /** Blocks of our own chain would tell a wallet that follows the other node of a chain split. */
 const answeredThereOnly: Rule = async (ahead, asking) => {
-  const answer = await answered(ahead, asking);
+  const answer = await byAnswer(ahead, asking);
   if (answer === undefined) throw refusal("internal", "The bootstrap daemon did not answer");
   return answer;
 };
 
 /** Its refusal counts too: our chain ends too early to judge. */
-const judged: Rule = async (ahead, { key, params }) => {
+const byStatus: Rule = async (ahead, { key, params }) => {
   const answer = await ahead.ask(key, params);
   return answer && { ...answer, untrusted: true };
 };
@@ -51,41 +51,41 @@ const judged: Rule = async (ahead, { key, params }) => {
 const rules: { readonly [K in CallKey]?: Rule } = {
   getInfo: infoAnswered,
   getInfoPath: infoAnswered,
-  getVersion: answered,
-  getHeight: answered,
-  getAltBlocksHashes: answered,
-  getLastBlockHeader: answered,
-  getBlockHeaderByHash: answered,
-  getBlockHeaderByHeight: answered,
-  getBlockHeadersRange: answered,
-  getBlock: answered,
+  getVersion: byAnswer,
+  getHeight: byAnswer,
+  getAltBlocksHashes: byAnswer,
+  getLastBlockHeader: byAnswer,
+  getBlockHeaderByHash: byAnswer,
+  getBlockHeaderByHeight: byAnswer,
+  getBlockHeadersRange: byAnswer,
+  getBlock: byAnswer,
   getBlocksBin: answeredThereOnly,
-  getBlocksByHeightBin: answered,
-  getHashesBin: answered,
-  hardForkInfo: answered,
-  getOuts: answered,
-  getOutsBin: answered,
-  getOIndexesBin: answered,
-  getOutputHistogram: answered,
-  getOutputDistribution: answered,
-  getOutputDistributionBin: answered,
-  getTransactions: answered,
-  isKeyImageSpent: answered,
-  sendRawTransaction: judged,
-  getTransactionPool: answered,
-  getTransactionPoolHashes: answered,
-  getTransactionPoolHashesBin: answered,
-  getTransactionPoolStats: answered,
-  getTxpoolBacklog: answered,
-  getFeeEstimate: answered,
-  getBlockTemplate: answered,
-  addAuxPow: answered,
-  getLimit: answered,
-  rpcAccessInfo: answered,
-  rpcAccessSubmitNonce: answered,
-  rpcAccessPay: answered,
-  rpcAccessData: answered,
-  rpcAccessAccount: answered,
+  getBlocksByHeightBin: byAnswer,
+  getHashesBin: byAnswer,
+  hardForkInfo: byAnswer,
+  getOuts: byAnswer,
+  getOutsBin: byAnswer,
+  getOIndexesBin: byAnswer,
+  getOutputHistogram: byAnswer,
+  getOutputDistribution: byAnswer,
+  getOutputDistributionBin: byAnswer,
+  getTransactions: byAnswer,
+  isKeyImageSpent: byAnswer,
+  sendRawTransaction: byStatus,
+  getTransactionPool: byAnswer,
+  getTransactionPoolHashes: byAnswer,
+  getTransactionPoolHashesBin: byAnswer,
+  getTransactionPoolStats: byAnswer,
+  getTxpoolBacklog: byAnswer,
+  getFeeEstimate: byAnswer,
+  getBlockTemplate: byAnswer,
+  addAuxPow: byAnswer,
+  getLimit: byAnswer,
+  rpcAccessInfo: byAnswer,
+  rpcAccessSubmitNonce: byAnswer,
+  rpcAccessPay: byAnswer,
+  rpcAccessData: byAnswer,
+  rpcAccessAccount: byAnswer,
   getBlockCount: () => ({ count: 0, status: unsupported }),
   onGetBlockHash: () => unsupported,
   submitBlock() {

@@ -104,10 +104,10 @@ function isExpected(error: unknown): error is Error {
 /** Creates one that asks no node until one is chosen. */
 export function createBootstrap(options: BootstrapOptions): Bootstrap {
   const { log, clockMs = () => performance.now() } = options;
-  let chosen: Chosen | undefined;
+  let current: Chosen | undefined;
   let wasEverUsed = false;
 
-  const close = () => chosen?.target && closeNode(chosen.target);
+  const close = () => current?.target && closeNode(current.target);
 
   /** A public node that fails makes room for another; the one that was named stays. */
   const giveUp = (from: Chosen, target: Asked) => {
@@ -160,22 +160,22 @@ export function createBootstrap(options: BootstrapOptions): Bootstrap {
 
   return {
     get address() {
-      return chosen?.target === undefined ? "" : endpointText(chosen.target.endpoint);
+      return current?.target === undefined ? "" : endpointText(current.target.endpoint);
     },
     get wasEverUsed() {
       return wasEverUsed;
     },
     get isWanted() {
-      return chosen !== undefined && !chosen.isCaughtUp;
+      return current !== undefined && !current.isCaughtUp;
     },
     choose(choice) {
       const read = readChoice(choice);
       close();
-      chosen = read && { ...read, failed: [], target: undefined, isCaughtUp: false };
-      if (chosen?.node !== undefined) chosen.target = open(chosen);
+      current = read && { ...read, failed: [], target: undefined, isCaughtUp: false };
+      if (current?.node !== undefined) current.target = open(current);
     },
     async nodeAhead() {
-      const from = chosen;
+      const from = current;
       if (from === undefined || from.isCaughtUp) return undefined;
       from.target ??= open(from);
       const { target } = from;
@@ -187,12 +187,12 @@ export function createBootstrap(options: BootstrapOptions): Bootstrap {
       const standing = await target.standing;
       if (standing === "caught up") from.isCaughtUp = true;
       if (standing === "unusable") giveUp(from, target);
-      if (standing !== "ahead" || chosen !== from) return undefined;
+      if (standing !== "ahead" || current !== from) return undefined;
       return { ask: (key, params) => ask(from, target, { key, params }) };
     },
     stop() {
       close();
-      chosen = undefined;
+      current = undefined;
     },
   };
 }

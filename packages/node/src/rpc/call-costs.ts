@@ -16,7 +16,7 @@ const always =
   () =>
     cost;
 /** One credit, and some for each entry of a list in the answer. */
-const answered = (name: string, each: number): Cost => {
+const perRow = (name: string, each: number): Cost => {
   return (_, result) => 1 + Math.floor(each * lengthOf(result[name]));
 };
 /** Some for each entry of a list that was asked for. */
@@ -37,17 +37,17 @@ const range: Cost = ({ start_height: start, end_height: end }) => {
 /** Credits by the name a call is counted under; what is not here costs nothing. */
 export const costs: { readonly [name: string]: Cost } = {
   get_info: always(1),
-  get_blocks: answered("blocks", 0.05),
+  get_blocks: perRow("blocks", 0.05),
   get_blocks_by_height: perItem("heights", 0.05),
-  get_hashes: answered("m_block_ids", 0.002),
+  get_hashes: perRow("m_block_ids", 0.002),
   get_outs_bin: perItem("outputs", 1),
   get_outs: perItem("outputs", 1),
   get_indexes: always(1),
   get_transactions: perItem("txs_hashes", 0.5),
   is_key_image_spent: perItem("key_images", 0.01),
   send_raw_tx: always(100),
-  get_transaction_pool: answered("transactions", 0.5),
-  get_transaction_pool_hashes: answered("tx_hashes", 0.01),
+  get_transaction_pool: perRow("transactions", 0.5),
+  get_transaction_pool_hashes: perRow("tx_hashes", 0.01),
   get_transaction_pool_stats: always(1),
   get_last_block_header: always(1),
   get_block_header_by_hash: always(1),

@@ -18,17 +18,17 @@ export function atThisMoment<T>(
   { read, snapshot }: Pick<ChainStore, "read" | "snapshot">,
   answer: (moment: Moment) => MaybePromise<T>,
 ): MaybePromise<T> {
-  let held: ChainSnapshot | undefined;
+  let fixedRead: ChainSnapshot | undefined;
   const response = answer({
     get read() {
-      return held ?? read;
+      return fixedRead ?? read;
     },
     hold() {
-      held ??= snapshot();
+      fixedRead ??= snapshot();
     },
   });
   // Nothing is held of what was answered in this turn.
-  return response instanceof Promise ? response.finally(() => held?.close()) : response;
+  return response instanceof Promise ? response.finally(() => fixedRead?.close()) : response;
 }
 
 /** A list of `length` elements that are read of the chain as it is now, each when it is written. */
@@ -37,12 +37,12 @@ export function drawnAtThisMoment<T>(
   length: number,
   draw: (read: ChainReader, place: number) => T,
 ): Drawn<T> {
-  let held: ChainSnapshot | undefined;
-  return new Drawn(length, (place) => draw(held ?? read, place), {
+  let fixedRead: ChainSnapshot | undefined;
+  return new Drawn(length, (place) => draw(fixedRead ?? read, place), {
     hold() {
-      held ??= snapshot();
+      fixedRead ??= snapshot();
     },
-    release: () => held?.close(),
+    release: () => fixedRead?.close(),
   });
 }
 

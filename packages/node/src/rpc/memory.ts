@@ -51,7 +51,7 @@ export function createMemory<K, V>({
 
 /** Counts how often blocks were taken off the main chain: what was read of it before may then be wrong. */
 export function createEpochs({ state, store }: Pick<ChainParts, "state" | "store">): () => number {
-  let seen: ChainView | undefined;
+  let lastView: ChainView | undefined;
   let epoch = 0;
   const stillStands = ({ height, topId }: ChainView): boolean => {
     const hash = height === 0 ? topId : store.read.blockInfo(height - 1)?.hash;
@@ -59,9 +59,9 @@ export function createEpochs({ state, store }: Pick<ChainParts, "state" | "store
   };
   return () => {
     const view = state.view();
-    if (view !== seen) {
-      if (seen !== undefined && !stillStands(seen)) epoch++;
-      seen = view;
+    if (view !== lastView) {
+      if (lastView !== undefined && !stillStands(lastView)) epoch++;
+      lastView = view;
     }
     return epoch;
   };

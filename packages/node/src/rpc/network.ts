@@ -14,8 +14,8 @@ interface BanRequest {
 }
 
 /** Source: core_rpc_server.cpp `on_set_bans`. */
-function setBans({ bans: wanted }: { bans: readonly BanRequest[] }, { bans }: NodeContext) {
-  for (const { host, ip, ban, seconds } of wanted) {
+function setBans({ bans: requests }: { bans: readonly BanRequest[] }, { bans }: NodeContext) {
+  for (const { host, ip, ban, seconds } of requests) {
     if (host === "" && ip === 0) throw refusal("wrongParam", "No ip/host supplied");
     const isSet = bans.set(host === "" ? ipv4Text(ip) : host, ban ? seconds : "lift");
     if (!isSet) throw refusal("wrongParam", "Unsupported host/subnet type");
@@ -25,10 +25,10 @@ function setBans({ bans: wanted }: { bans: readonly BanRequest[] }, { bans }: No
 
 /** Difference S6: `seconds` is when the ban ends, upstream how long it lasts. */
 function getBans({ bans, parts, dialect }: NodeContext) {
-  const shown = bans.list().map(({ host, ip, until }) => {
+  const entries = bans.list().map(({ host, ip, until }) => {
     return { host, ip, seconds: dialect === "contract" ? until : until - parts.now() };
   });
-  return { bans: shown };
+  return { bans: entries };
 }
 
 function setLimit(request: { limit_down: number; limit_up: number }, { network }: NodeContext) {
@@ -73,9 +73,9 @@ function knownPeers({ network }: NodeContext, options: { publicOnly: boolean; in
   const zones = options.publicOnly ? (["public"] as const) : (["public", "i2p", "tor"] as const);
   const isShown = ({ address }: KnownPeer) =>
     options.includeBlocked || (network.bans.secondsLeft(address.host) ?? 0) === 0;
-  const shown = (list: "white" | "gray") =>
+  const entriesOf = (list: "white" | "gray") =>
     zones.flatMap((zone) => network.lists(zone)[list].filter(isShown).map(describeKnownPeer));
-  return { white: shown("white"), gray: shown("gray") };
+  return { white: entriesOf("white"), gray: entriesOf("gray") };
 }
 
 function publicNodes(

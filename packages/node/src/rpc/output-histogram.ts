@@ -46,9 +46,9 @@ export async function outputHistogram(request: HistogramRequest, context: NodeCo
     return refuse("Recent cutoff is too old");
   }
   return atThisMoment(parts.store, async (moment) => {
-    const wanted = await wantedAmounts(amounts, moment, context);
+    const selection = await wantedAmounts(amounts, moment, context);
     const entry = (amount: bigint) => entryOf(moment.read, amount, request) ?? [];
-    const entries = await mapInTurns(wanted, entry, { moment, signal, rows });
+    const entries = await mapInTurns(selection, entry, { moment, signal, rows });
     return { histogram: entries.flat() };
   });
 }

@@ -29,13 +29,13 @@ export function createRingCtCounts(): RingCtCounts {
 
   /** Forgets what is not of this reader's chain. Somebody may still use the array, so what stays is copied. */
   const undo = (read: ChainReader): void => {
-    const held = anchors.length;
+    const count = anchors.length;
     const stands = ({ height, id }: Anchor): boolean => {
       const hash = read.blockInfo(height)?.hash;
       return hash !== undefined && equalBytes(hash, id);
     };
     while (anchors.length > 0 && !stands(anchors.at(-1)!)) anchors.pop();
-    if (anchors.length === held) return;
+    if (anchors.length === count) return;
     const left = length();
     counts = counts.slice();
     total = left === 0 ? 0 : read.blockInfo(left - 1)!.cumulativeRctOutputs;

@@ -121,7 +121,9 @@ function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
   let stopped = false;
   const start = (firstProofs?: readonly Obligation[]) => {
     waited = 0;
-    threads.add(startVerifyThread({ onGone: (gone) => void threads.delete(gone), idleMs, firstProofs }));
+    threads.add(
+      startVerifyThread({ onGone: (goneThread) => void threads.delete(goneThread), idleMs, firstProofs }),
+    );
   };
   const firstFree = () =>
     [...threads].reduce((best, thread) => (delayOf(thread) < delayOf(best) ? thread : best));

@@ -218,15 +218,16 @@ export class Link implements Turn {
   }
 
   #countHeld(): void {
-    if (this.#isOpen && !this.#arriving.resize(this.#reader.held)) this.close("sends too much at once");
+    if (this.#isOpen && !this.#arriving.resize(this.#reader.bufferedBytes))
+      this.close("sends too much at once");
   }
 
   /** Reads nothing more until a frame is handled; its bytes are counted until then, even if the connection closes. */
   #holdFrame(handling: Promise<void>, bytes: number): void {
     this.#countHeld();
-    const held = this.memory.reserve(bytes);
-    if (held === undefined) this.close("sends too much at once");
-    this.hold(handling.finally(() => held?.release()));
+    const reservation = this.memory.reserve(bytes);
+    if (reservation === undefined) this.close("sends too much at once");
+    this.hold(handling.finally(() => reservation?.release()));
   }
 
   #nextFrame(): Frame | undefined {

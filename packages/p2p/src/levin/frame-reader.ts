@@ -40,17 +40,17 @@ class IncomingPayload {
 
   /** Adds the bytes that belong to the payload and returns the rest. */
   add(piece: Uint8Array): Uint8Array {
-    const wanted = Math.min(piece.length, this.#length - this.#filled);
-    const needed = this.#filled + wanted;
+    const take = Math.min(piece.length, this.#length - this.#filled);
+    const needed = this.#filled + take;
     if (needed > this.#room.length) {
       const doubled = Math.max(FIRST_BUFFER_BYTES, 2 * this.#room.length, needed);
       const room = new Uint8Array(Math.min(this.#length, doubled));
       room.set(this.#room.subarray(0, this.#filled));
       this.#room = room;
     }
-    this.#room.set(piece.subarray(0, wanted), this.#filled);
+    this.#room.set(piece.subarray(0, take), this.#filled);
     this.#filled = needed;
-    return piece.subarray(wanted);
+    return piece.subarray(take);
   }
 
   /** The payload, once it is complete. */
@@ -80,7 +80,7 @@ export class FrameReader {
   }
 
   /** Bytes kept in memory. */
-  get held(): number {
+  get bufferedBytes(): number {
     return this.#rest.length + (this.#body?.filled ?? 0) + this.#fragmentBytes;
   }
 

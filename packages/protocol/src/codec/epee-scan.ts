@@ -202,7 +202,7 @@ class NameCheck {
   /** Where the first name begins (its length, then its characters), and the last, as long as they ascend. */
   readonly #first: number;
   #last: number | undefined;
-  #seen: Set<string> | undefined;
+  #fieldNames: Set<string> | undefined;
 
   constructor(reader: Reader) {
     this.#reader = reader;
@@ -211,14 +211,14 @@ class NameCheck {
 
   /** The name at a position, which `before` others precede. */
   add(at: number, before: number): void {
-    if (this.#seen === undefined && (this.#last === undefined || this.#compare(this.#last, at) < 0)) {
+    if (this.#fieldNames === undefined && (this.#last === undefined || this.#compare(this.#last, at) < 0)) {
       this.#last = at;
       return;
     }
-    this.#seen ??= this.#names(before);
+    this.#fieldNames ??= this.#names(before);
     const name = this.#nameAt(at);
-    if (this.#seen.has(name)) throw this.#reader.bad("two fields of one name");
-    this.#seen.add(name);
+    if (this.#fieldNames.has(name)) throw this.#reader.bad("two fields of one name");
+    this.#fieldNames.add(name);
   }
 
   /** The first names, which were checked before. */

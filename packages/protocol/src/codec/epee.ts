@@ -122,7 +122,7 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
 }
 
 /** Serialized objects that are written repeatedly. */
-const remembered = new WeakMap<PortableObject, Uint8Array>();
+const encodings = new WeakMap<PortableObject, Uint8Array>();
 
 /** Memory at the start of every writing: only one writing runs at a time, and each ends with a copy. */
 const scratch = new Uint8Array(16 * 1024);
@@ -131,7 +131,7 @@ const scratch = new Uint8Array(16 * 1024);
 export function rememberPortable(object: PortableObject): PortableObject {
   const writer = new Writer(scratch);
   writeObject(writer, object);
-  remembered.set(object, writer.finish());
+  encodings.set(object, writer.finish());
   return object;
 }
 
@@ -163,7 +163,7 @@ export class PortableObjects {
 }
 
 function writeObject(writer: Writer, object: PortableObject): void {
-  const cached = remembered.get(object);
+  const cached = encodings.get(object);
   if (cached !== undefined) return void writer.writeBytes(cached);
   writeSize(writer, object.size);
   for (const name of isSorted(object) ? object.keys() : [...object.keys()].sort(compareNames)) {

@@ -222,11 +222,11 @@ function breakOff(
 
 function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const gathered = new Gathered();
+    const body = new Gathered();
     message.on("data", (part: Buffer) => {
-      if (gathered.length + part.length > maxBytes)
+      if (body.length + part.length > maxBytes)
         message.destroy(new RangeError(`more than ${maxBytes} bytes`));
-      else gathered.add(part);
+      else body.add(part);
     });
     message.once("error", reject);
     message.once("close", () => reject(new Error("the connection ended")));
@@ -234,7 +234,7 @@ function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
       resolve({
         status: message.statusCode ?? 0,
         challenges: message.headersDistinct["www-authenticate"] ?? [],
-        body: gathered.bytes,
+        body: body.bytes,
       }),
     );
   });

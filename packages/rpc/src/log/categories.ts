@@ -30,17 +30,17 @@ export function categoriesOfLevel(level: number): string | undefined {
  * The categories that result if a level (`2`), a level and more (`1,net:DEBUG`), a new set, or `+` / `-` with
  * categories to add or remove is requested. Source: mlog.cpp `mlog_set_log`, `mlog_set_categories`.
  */
-export function changedCategories(current: string, wanted: string): string {
-  const [, level, more] = /^\s*([+-]?\d+)(,.*)?$/s.exec(wanted) ?? [];
+export function changedCategories(current: string, change: string): string {
+  const [, level, more] = /^\s*([+-]?\d+)(,.*)?$/s.exec(change) ?? [];
   if (level !== undefined) {
     // A number that is not a level changes nothing, or stands for no categories if others follow.
     const ofLevel = levels[Number(level)] ?? (more === undefined ? current : "");
     return `${ofLevel}${more ?? ""}`;
   }
-  if (wanted === "+") return current;
-  if (wanted.startsWith("+")) return current === "" ? wanted.slice(1) : `${current},${wanted.slice(1)}`;
-  if (!wanted.startsWith("-")) return wanted;
-  return wanted
+  if (change === "+") return current;
+  if (change.startsWith("+")) return current === "" ? change.slice(1) : `${current},${change.slice(1)}`;
+  if (!change.startsWith("-")) return change;
+  return change
     .slice(1)
     .split(/,+/)
     .reduce((left, category) => left.replace(category, ""), current);
@@ -68,10 +68,10 @@ export function parseCategories(text: string): IsLogged {
 /** `*` matches any text, `?` one character; the time is bounded by the product of the lengths. */
 function fits(pattern: string, text: string): boolean {
   let reached = [true, ...Array<boolean>(text.length).fill(false)];
-  for (const wanted of pattern) {
+  for (const character of pattern) {
     const next = reached.map((_, at) => {
-      if (wanted === "*") return reached.indexOf(true) !== -1 && reached.indexOf(true) <= at;
-      return at > 0 && reached[at - 1] === true && (wanted === "?" || wanted === text[at - 1]);
+      if (character === "*") return reached.indexOf(true) !== -1 && reached.indexOf(true) <= at;
+      return at > 0 && reached[at - 1] === true && (character === "?" || character === text[at - 1]);
     });
     reached = next;
   }

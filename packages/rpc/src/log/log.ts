@@ -20,7 +20,7 @@ export interface Log extends Logger {
   /** The current category:level pairs. */
   readonly categories: string;
   /** Accepts a level, a set of pairs, or `+` / `-` and pairs to add or remove. */
-  change(wanted: string): void;
+  change(categories: string): void;
 }
 
 export interface LogOptions {
@@ -36,7 +36,7 @@ const GENERAL = "global";
 /** Creates a log. */
 export function createLog({ write, categories = "0" }: LogOptions): Log {
   let text = changedCategories("", categories);
-  let isLogged = remembered(parseCategories(text));
+  let isLogged = cachedByEvent(parseCategories(text));
   const loggerOf = (category: string): Logger => {
     const at = (severity: Severity) => (event: string, fields?: LogLine["fields"]) => {
       if (isLogged(category, severity)) write({ severity, category, event, fields: fields ?? {} });
@@ -49,15 +49,15 @@ export function createLog({ write, categories = "0" }: LogOptions): Log {
     get categories() {
       return text;
     },
-    change(wanted) {
-      text = changedCategories(text, wanted);
-      isLogged = remembered(parseCategories(text));
+    change(categories) {
+      text = changedCategories(text, categories);
+      isLogged = cachedByEvent(parseCategories(text));
     },
   };
 }
 
 /** Caches results: categories are few, and every event tests one. */
-function remembered(isLogged: IsLogged): IsLogged {
+function cachedByEvent(isLogged: IsLogged): IsLogged {
   const levels = new Map<string, boolean>();
   return (category, severity) => {
     const event = `${severity} ${category}`;

@@ -33,15 +33,15 @@ const MOST_SENDERS = 256;
 /** The numbers that one sender has used. */
 class Numbers {
   #highest = 0;
-  readonly #seen = new Set<number>();
+  readonly #numbers = new Set<number>();
 
   /** False for one that was used, or may have been. */
   use(number: number): boolean {
-    if (number <= this.#highest - WINDOW || this.#seen.has(number)) return false;
-    this.#seen.add(number);
+    if (number <= this.#highest - WINDOW || this.#numbers.has(number)) return false;
+    this.#numbers.add(number);
     this.#highest = Math.max(this.#highest, number);
-    if (this.#seen.size > 2 * WINDOW)
-      for (const old of this.#seen) if (old <= this.#highest - WINDOW) this.#seen.delete(old);
+    if (this.#numbers.size > 2 * WINDOW)
+      for (const old of this.#numbers) if (old <= this.#highest - WINDOW) this.#numbers.delete(old);
     return true;
   }
 }

@@ -38,7 +38,7 @@ export class RequestBudget {
   /** Waits until the response may be built; throws CallerLeft or OverBudget. */
   admit(cost: CostLimits): MaybePromise<void> {
     const admission = this.#caller.share.admit(this.#caller, cost);
-    return whenReady(admission, (given) => this.#begin(given, cost));
+    return whenReady(admission, (admitted) => this.#begin(admitted, cost));
   }
 
   #begin(admission: Admission | undefined, cost: CostLimits): void {

@@ -63,7 +63,7 @@ class Publisher implements ZmqPublisher {
   readonly #servers: Server[] = [];
   readonly addresses: string[] = [];
   /** How many connections subscribed to a prefix of each topic. */
-  readonly #wanted: Map<string, number>;
+  readonly #subscriptionCounts: Map<string, number>;
   readonly #timer: NodeJS.Timeout;
 
   constructor({ topics, log, limits = zmqLimits, now = () => performance.now() }: ZmqPublisherOptions) {
@@ -71,7 +71,7 @@ class Publisher implements ZmqPublisher {
     this.#limits = limits;
     this.#now = now;
     this.#connections = new Connections(limits);
-    this.#wanted = new Map(topics.map((topic) => [topic, 0]));
+    this.#subscriptionCounts = new Map(topics.map((topic) => [topic, 0]));
     this.#timer = setInterval(() => this.checkTime(), LOOK_MS).unref();
   }
 
@@ -101,7 +101,7 @@ class Publisher implements ZmqPublisher {
   }
 
   isWanted(topic: string): boolean {
-    return (this.#wanted.get(topic) ?? 0) > 0;
+    return (this.#subscriptionCounts.get(topic) ?? 0) > 0;
   }
 
   publish(topic: string, text: string): void {
@@ -153,8 +153,8 @@ class Publisher implements ZmqPublisher {
   }
 
   #count(prefix: string, change: number): void {
-    for (const [topic, count] of this.#wanted) {
-      if (topic.startsWith(prefix)) this.#wanted.set(topic, count + change);
+    for (const [topic, count] of this.#subscriptionCounts) {
+      if (topic.startsWith(prefix)) this.#subscriptionCounts.set(topic, count + change);
     }
   }
 

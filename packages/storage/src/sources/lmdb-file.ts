@@ -86,11 +86,11 @@ function treeOf(name: string, record: Buffer): Tree {
 }
 
 function compareNumber(path: string, key: number): Compare {
-  const wanted = BigInt(key);
+  const target = BigInt(key);
   return (other) => {
     if (other.length < 8) throw new BadSource(path, `a key has ${other.length} bytes, expected 8`);
     const value = other.readBigUInt64LE(0);
-    return value < wanted ? -1 : value > wanted ? 1 : 0;
+    return value < target ? -1 : value > target ? 1 : 0;
   };
 }
 

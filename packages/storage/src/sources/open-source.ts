@@ -32,11 +32,11 @@ function holderOf(database: string): number | undefined {
     const major = ((dev >> 8n) & 0xfffn).toString(16).padStart(2, "0");
     const minor = ((dev & 0xffn) | ((dev >> 12n) & 0xfff00n)).toString(16).padStart(2, "0");
     const name = `${major}:${minor}:${ino}`;
-    const held = readFileSync("/proc/locks", "utf8")
+    const locks = readFileSync("/proc/locks", "utf8")
       .split("\n")
       .map((line) => line.trim().split(/\s+/))
       .find((fields) => fields.includes(name));
-    const processId = Number(held?.at(held.indexOf(name) - 1));
+    const processId = Number(locks?.at(locks.indexOf(name) - 1));
     return Number.isSafeInteger(processId) ? processId : undefined;
   } catch {
     return undefined;

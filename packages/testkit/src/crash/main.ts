@@ -49,12 +49,12 @@ function roundsOf(args: readonly string[], unlessGiven: number, flag = "--rounds
 
 async function killWallets(args: readonly string[]): Promise<void> {
   const rounds = roundsOf(args, DEFAULT_ROUNDS_OF_POINT);
-  const wanted = valueAfter(args, "--only") ?? "";
+  const filter = valueAfter(args, "--only") ?? "";
   const begin = performance.now();
   const seconds = () => Math.round((performance.now() - begin) / 1000);
   const { points, kills } = await runWalletCrashRounds({
     rounds,
-    only: (name) => name.includes(wanted),
+    only: (name) => name.includes(filter),
     onPoint: (name) => print(`crash: ${name}: killed ${rounds} times, nothing lost, ${seconds()} s`),
   });
   print(`crash: ${points} points, ${kills} kills, nothing lost or paid twice; ${seconds()} s`);

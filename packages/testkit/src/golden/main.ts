@@ -63,7 +63,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { makers, release, groups, methods, show } = parseChoice(args);
-  const chosen = goldenGroups.filter(
+  const selection = goldenGroups.filter(
     (group) => groups.length === 0 || groups.some((part) => group.includes(part)),
   );
   let differing = 0;
@@ -72,7 +72,7 @@ async function main(args: readonly string[]): Promise<number> {
     print(maker.kind === "real" ? "the original programs" : `dialect ${maker.dialect}`);
     const isAsked = (step: GoldenStep) =>
       methods.length === 0 || methods.some((it) => step.id.startsWith(it));
-    for await (const [group, results] of inOrder(chosen, atOnce[maker.kind], (group) =>
+    for await (const [group, results] of inOrder(selection, atOnce[maker.kind], (group) =>
       replay(loadRecording(group, release), maker, isAsked),
     )) {
       all.push(...results);

@@ -30,7 +30,7 @@ const recordedDaemons = { "0.18.0": "127.0.0.1:29100", "0.18.5": "127.0.0.1:3110
 export async function replay(
   recording: Recording,
   maker: Maker,
-  wanted: (step: GoldenStep) => boolean = () => true,
+  isSelected: (step: GoldenStep) => boolean = () => true,
 ): Promise<StepResult[]> {
   const cast = await startCast(maker, recording);
   const translation = new Translation();
@@ -59,7 +59,7 @@ export async function replay(
     throw error;
   }
   for (const ending of await cast.stop()) checkEnding(ending);
-  return results.filter(({ step }) => wanted(step));
+  return results.filter(({ step }) => isSelected(step));
 }
 
 const mayEnd = /^(\/stop_daemon|stop_wallet)/;
@@ -80,10 +80,10 @@ function isLeftToItself({ id, answer }: GoldenStep): boolean {
 }
 
 async function untilScanned(walletUrl: string, nodeUrl: string): Promise<void> {
-  const { height: wanted } = await post(`${nodeUrl}/get_height`);
+  const { height: target } = await post(`${nodeUrl}/get_height`);
   for (let tries = 0; tries < 300; tries++) {
     const height = await heightOf(walletUrl);
-    if (height === wanted || height === undefined) return;
+    if (height === target || height === undefined) return;
     await delay(100);
   }
   throw new Error("the wallet service did not refresh by itself");

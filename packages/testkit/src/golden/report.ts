@@ -4,9 +4,9 @@ import type { Outcome, StepResult } from "./result.ts";
 
 /** One line on one difference. */
 export function describeDifference(difference: Difference): string {
-  const shown = (value: Difference["recorded"]) =>
+  const textOf = (value: Difference["recorded"]) =>
     value === undefined ? "nothing" : formatExact(value).slice(0, 160);
-  return `${difference.kind} ${difference.path}: recorded ${shown(difference.recorded)}, now ${shown(difference.actual)}`;
+  return `${difference.kind} ${difference.path}: recorded ${textOf(difference.recorded)}, now ${textOf(difference.actual)}`;
 }
 
 /** A step and its first differences, in one line. */

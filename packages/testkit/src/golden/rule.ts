@@ -48,16 +48,16 @@ export function inMember(
 
 /** The answer of a call of JSON-RPC that fails. */
 export function refused(answer: GoldenAnswer, code: number, message: string): GoldenAnswer {
-  return answered(answer, { error: { code, message }, ...envelope(answer) });
+  return withJson(answer, { error: { code, message }, ...envelope(answer) });
 }
 
 /** The answer of a call of JSON-RPC that succeeds. */
 export function resulted(answer: GoldenAnswer, result: Exact): GoldenAnswer {
-  return answered(answer, { ...envelope(answer), result });
+  return withJson(answer, { ...envelope(answer), result });
 }
 
 /** An answer of JSON. */
-export function answered(answer: GoldenAnswer, json: Exact): GoldenAnswer {
+export function withJson(answer: GoldenAnswer, json: Exact): GoldenAnswer {
   return { http: 200, reason: answer.reason, type: "application/json", json };
 }
 

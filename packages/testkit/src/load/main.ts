@@ -96,10 +96,10 @@ async function main(args: readonly string[]): Promise<void> {
       if (isChosen(name))
         add(await runScene(name, scene, { perSecond, folder, watch, controlPort: control.port }));
     control.stop();
-    const chosen = attacks.filter(({ name, by }) => by === "caller" && isChosen(name));
-    if (chosen.length > 0) {
+    const selection = attacks.filter(({ name, by }) => by === "caller" && isChosen(name));
+    if (selection.length > 0) {
       const siege = await openSiege({ isShort: args.includes("--short"), isTimed: false, perSecond, watch });
-      for (const attack of chosen) {
+      for (const attack of selection) {
         const { name, figures, failures } = await siege.run(attack);
         if (figures === undefined) print(`load: ${name}: FAILS; ${failures.join("; ")}`);
         else add({ name, probed: figures.probed, loop: figures.loop });

@@ -56,8 +56,8 @@ export function createPlan(options: PlanOptions): Plan {
 }
 
 function choosePrograms(options: PlanOptions, chance: Chance): Program[] {
-  const { nodes, releases, originals: wanted = Math.ceil(nodes * SHARE_OF_ORIGINALS) } = options;
-  const originals = releases.length === 0 ? 0 : wanted;
+  const { nodes, releases, originals: originalCount = Math.ceil(nodes * SHARE_OF_ORIGINALS) } = options;
+  const originals = releases.length === 0 ? 0 : originalCount;
   const all: Program[] = Array.from({ length: nodes }, (_, i) =>
     i < originals ? releases[i % releases.length]! : "ours",
   );
@@ -66,9 +66,9 @@ function choosePrograms(options: PlanOptions, chance: Chance): Program[] {
 
 function shuffled<T>(items: readonly T[], chance: Chance): T[] {
   const left = [...items];
-  const chosen: T[] = [];
-  while (left.length > 0) chosen.push(...left.splice(chance.between(0, left.length - 1), 1));
-  return chosen;
+  const shuffledItems: T[] = [];
+  while (left.length > 0) shuffledItems.push(...left.splice(chance.between(0, left.length - 1), 1));
+  return shuffledItems;
 }
 
 /** A ring, so that all are connected, and some more. */

@@ -52,8 +52,8 @@ export function createQuestions(url: string, outputs: number): Questions {
     feeEstimate: () => askMethod("get_fee_estimate", {}),
     ring(at) {
       const indices = places.map((i) => ((at * RING_SIZE + i) * STRIDE) % outputs);
-      const wanted = indices.map((index) => ({ amount: 0n, index: BigInt(index) }));
-      const request = getOutsBin.params.writePortable({ outputs: wanted, get_txid: false });
+      const outputNames = indices.map((index) => ({ amount: 0n, index: BigInt(index) }));
+      const request = getOutsBin.params.writePortable({ outputs: outputNames, get_txid: false });
       return ask(getOutsBin.name, bodyOf(request));
     },
     keyImages(at) {

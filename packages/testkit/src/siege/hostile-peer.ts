@@ -139,7 +139,7 @@ export interface Handshake {
 /** Shakes hands; false where the node hangs up instead. */
 export async function shakeHands(peer: HostilePeer, handshake: Handshake): Promise<boolean> {
   const { peerId, claim, onFrame } = handshake;
-  const answered = new Promise<true>((resolve) => {
+  const response = new Promise<true>((resolve) => {
     peer.onFrame = ({ command }) => {
       if (command !== commands.handshake) return;
       peer.onFrame = (received) => onFrame?.(received, peer);
@@ -147,5 +147,5 @@ export async function shakeHands(peer: HostilePeer, handshake: Handshake): Promi
     };
   });
   await peer.send(greeting(peerId, claim));
-  return await Promise.race([answered, peer.closed.then(() => false)]);
+  return await Promise.race([response, peer.closed.then(() => false)]);
 }

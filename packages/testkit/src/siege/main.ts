@@ -24,11 +24,13 @@ function valuesAfter(args: readonly string[], flag: string): string[] {
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
   const only = valuesAfter(args, "--only");
-  const chosen = attacks.filter(({ name }) => only.length === 0 || only.some((text) => name.includes(text)));
-  if (chosen.length === 0) throw new Error(`no such attack\n${usage}`);
+  const selection = attacks.filter(
+    ({ name }) => only.length === 0 || only.some((text) => name.includes(text)),
+  );
+  if (selection.length === 0) throw new Error(`no such attack\n${usage}`);
   if (args.includes("--list")) {
-    for (const { name, does, stands } of chosen) print(`${name}\n    ${does}\n    class: ${stands}`);
-    return print(`${chosen.length} attacks`);
+    for (const { name, does, stands } of selection) print(`${name}\n    ${does}\n    class: ${stands}`);
+    return print(`${selection.length} attacks`);
   }
   const [rate] = valuesAfter(args, "--rate");
   const [entry] = valuesAfter(args, "--entry");
@@ -40,7 +42,7 @@ async function main(args: readonly string[]): Promise<void> {
   });
   const reports: Report[] = [];
   try {
-    for (const attack of chosen) {
+    for (const attack of selection) {
       const report = await siege.run(attack);
       reports.push(report);
       print(`siege: ${describeReport(report)}`);

@@ -66,9 +66,9 @@ export async function makeUpChain(options: MadeUpChainOptions): Promise<MadeUpCh
 
 async function fill(
   parts: ChainParts,
-  { blocks: wanted, payments, onProgress }: MadeUpChainOptions,
+  { blocks: blockCount, payments, onProgress }: MadeUpChainOptions,
 ): Promise<MadeUpChain> {
-  const blocks = KNOWN_GROUP_BLOCKS * Math.ceil(wanted / KNOWN_GROUP_BLOCKS);
+  const blocks = KNOWN_GROUP_BLOCKS * Math.ceil(blockCount / KNOWN_GROUP_BLOCKS);
   const { store, state } = parts;
   const makePayment = createMadeUpPayments();
   const start = parts.now() - BLOCK_SECONDS * (blocks + 10);

@@ -121,12 +121,12 @@ export function createMadeUpPayments(): (label: string) => MadeUpPayment {
   const moulds = shapes.map(mouldOf);
   return (label) => {
     const [high = 0, low = 0] = randomBytes(`${label} shape`, 2);
-    const mould = chosen(moulds, (high * 256 + low) % 1000);
+    const mould = chooseMould(moulds, (high * 256 + low) % 1000);
     return paymentOf(mould, keysOf(randomBytes(label, 32 * 2 * (mould.inputs + mould.outputs + 1))));
   };
 }
 
-function chosen(moulds: readonly Mould[], lot: number): Mould {
+function chooseMould(moulds: readonly Mould[], lot: number): Mould {
   let left = lot;
   for (const mould of moulds) {
     if (left < mould.share) return mould;

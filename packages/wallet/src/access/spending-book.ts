@@ -156,9 +156,9 @@ export class SpendingBook {
 
   /** Rewrites the file once most of its lines are obsolete. */
   async #compact(): Promise<void> {
-    let wanted = 0;
-    for (const entries of this.#entries.values()) wanted += 2 * entries.size;
-    if (this.#lines <= 2 * wanted + MAX_SPARE_LINES) return;
+    let count = 0;
+    for (const entries of this.#entries.values()) count += 2 * entries.size;
+    if (this.#lines <= 2 * count + MAX_SPARE_LINES) return;
     for (const token of this.#entries.keys()) this.#forgetOld(token);
     const lines = [...this.#entries].flatMap(([token, entries]) =>
       [...entries].flatMap((entry, place) => linesOf(token, entry, place)),

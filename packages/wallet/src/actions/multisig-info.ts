@@ -197,9 +197,9 @@ export async function importInfo(
   const count = Math.min(outputs.count, ...sources.map(({ length }) => length));
   if (count === 0) return 0;
   for (const infos of sources) {
-    const wanted = infos.slice(0, count);
-    checkCounts(wanted, account);
-    await checkPoints(wanted, wallet.runtime);
+    const usable = infos.slice(0, count);
+    checkCounts(usable, account);
+    await checkPoints(usable, wallet.runtime);
   }
   const shared = outputs.slice(0, count);
   const infos = shared.map((_, n) => sources.map((each) => each[n]!));

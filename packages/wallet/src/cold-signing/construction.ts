@@ -56,7 +56,7 @@ const MAX_INPUTS = 256;
 const MAX_OUTPUT_INDEX = 65_535n;
 
 /** Throws `WalletRefusal` for a transaction of a kind that is no longer created, or that pays an absurd fee. */
-export function checkForm(data: ConstructionData, seen: SeenChain): void {
+export function checkForm(data: ConstructionData, chain: SeenChain): void {
   const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
   if (sources.length === 0) throw signingRefusal("Empty sources");
   if (sources.length > MAX_INPUTS) throw signingRefusal(`it has more than ${MAX_INPUTS} inputs`);
@@ -68,7 +68,7 @@ export function checkForm(data: ConstructionData, seen: SeenChain): void {
   if (splitDestinations.length > MAX_OUTPUTS) throw signingRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
   if (sources.some(({ outputs }) => outputs.length !== RING_SIZE))
     throw signingRefusal(`every ring must have ${RING_SIZE} outputs`);
-  const absurd = absurdFee(data, seen);
+  const absurd = absurdFee(data, chain);
   if (absurd !== undefined) throw signingRefusal(absurd);
 }
 
@@ -146,9 +146,9 @@ function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver 
 export function readConstruction(
   data: ConstructionData,
   finder: Finder,
-  seen: SeenChain,
+  chain: SeenChain,
 ): { ringed: RingedTransaction; change: Receiver } {
-  checkForm(data, seen);
+  checkForm(data, chain);
   if (data.unlockTime !== 0n) throw signingRefusal("transaction cannot have non-zero unlock time");
   const inputs = data.sources.map((source) => inputOf(source, finder));
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)

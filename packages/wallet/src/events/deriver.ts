@@ -49,7 +49,7 @@ export class EventDeriver {
   /** Payments of the pool's list that are in blocks by now. */
   readonly #mined = new Set<string>();
   /** Payments that have left the pool: only a scan to the tip shows whether a block contains them. */
-  readonly #gone = new Map<string, IncomingPayment>();
+  readonly #leftPool = new Map<string, IncomingPayment>();
   readonly #lastSteps = new Map<string, Known>();
   readonly #knownTransfers = new Map<string, TransferStage>();
   /** Idempotency keys of calls by the transactions that these created. */
@@ -108,7 +108,7 @@ export class EventDeriver {
    * unchanged.
    */
   get waitsForScan(): boolean {
-    return this.#gone.size > 0;
+    return this.#leftPool.size > 0;
   }
 
   /** Applies the change; returns the events that it causes. */
@@ -245,9 +245,9 @@ export class EventDeriver {
       const type = newsOf(undone.has(id) ? "none" : stage, after);
       const isQuiet =
         this.#isBlind && payment !== undefined && after === "mined" && payment.height < rescanTo;
-      const shown = payment ?? former;
-      if (type !== undefined && !isQuiet && shown !== undefined && (after !== "none" || stage !== "none"))
-        yield transferEvent(type, shown, this.#keys.get(id));
+      const newest = payment ?? former;
+      if (type !== undefined && !isQuiet && newest !== undefined && (after !== "none" || stage !== "none"))
+        yield transferEvent(type, newest, this.#keys.get(id));
       if (after !== "mined" || payment === undefined) continue;
       const wasMined = isQuiet || (stage === "mined" && !undone.has(id));
       if (wasMined && rescanTo === 0) continue;
@@ -266,7 +266,7 @@ export class EventDeriver {
     const wasInBlock =
       last === undefined ? this.#isBlind && payment.height < rescanTo : last.payment.height > 0;
     if (last !== undefined) last.isFound = true;
-    this.#gone.delete(key);
+    this.#leftPool.delete(key);
     if (pooled.has(key)) this.#mined.add(key);
     if (!wasInBlock) yield paymentEvent("payment_in_block", payment);
     yield* this.#followFrom(this.#followedPayment(payment), wasInBlock ? rescanTo : 0);
@@ -280,31 +280,31 @@ export class EventDeriver {
 
   *#tellPool({ pool, doubleSpent }: Before, isScanned: boolean): Generator<WalletEvent> {
     const { state } = this.#ledger;
-    const waitedFor = isScanned ? [...this.#gone.keys()] : [];
+    const waitedFor = isScanned ? [...this.#leftPool.keys()] : [];
     const before = new Set(pool.map(paymentKey));
     const after = new Set(state.pool.map(paymentKey));
     for (const payment of pool) {
       const key = paymentKey(payment);
       if (after.has(key) || this.#mined.delete(key)) continue;
-      this.#gone.set(key, payment);
+      this.#leftPool.set(key, payment);
       this.#lastSteps.delete(key);
     }
     for (const payment of state.pool) {
       const key = paymentKey(payment);
       if (this.#isOwnChange(payment)) continue;
-      const isBack = this.#gone.delete(key);
+      const isBack = this.#leftPool.delete(key);
       const isNew = !before.has(key) && !isBack && this.#lastSteps.get(key) === undefined;
       if (isNew) yield paymentEvent("payment_in_pool", payment);
       if (payment.doubleSpendSeen && !doubleSpent.has(key))
         yield paymentEvent("payment_double_spent", payment);
     }
     for (const key of waitedFor) {
-      const payment = this.#gone.get(key);
-      if (payment !== undefined && this.#gone.delete(key)) yield paymentEvent("payment_dropped", payment);
+      const payment = this.#leftPool.get(key);
+      if (payment !== undefined && this.#leftPool.delete(key)) yield paymentEvent("payment_dropped", payment);
     }
     if (state.rescanTo > 0) return;
     for (const [key, { payment, isFound }] of this.#lastSteps)
-      if (payment.height === 0 && !isFound && !after.has(key)) this.#gone.set(key, payment);
+      if (payment.height === 0 && !isFound && !after.has(key)) this.#leftPool.set(key, payment);
     this.#lastSteps.clear();
   }
 

@@ -37,7 +37,7 @@ export class Membership {
   #steadySince = Number.POSITIVE_INFINITY;
   #members: readonly FleetMember[] = [];
   #free = 0;
-  readonly #held = new Set<string>();
+  readonly #leases = new Set<string>();
   /** Wallets that are open here, each with the membership under which it was opened. */
   readonly #openedUnder = new Map<string, string>();
   readonly #handingOver = new Set<string>();
@@ -71,7 +71,7 @@ export class Membership {
 
   /** Number of leases held here. */
   get owned(): number {
-    return this.#held.size;
+    return this.#leases.size;
   }
 
   /** True while no other process can have taken a lease of this one. */
@@ -81,7 +81,7 @@ export class Membership {
 
   /** Whether this process certainly holds the wallet. */
   isHere(name: string): boolean {
-    return this.#held.has(name) && this.isSure;
+    return this.#leases.has(name) && this.isSure;
   }
 
   /** Joins, or renews the membership, ends the expired memberships of others, and queries the members. */
@@ -122,7 +122,7 @@ export class Membership {
     log.warn("this process has lost its wallets, and joins the fleet anew", { reason, wallets: this.owned });
     this.#process = undefined;
     this.#sureUntil = Number.NEGATIVE_INFINITY;
-    this.#held.clear();
+    this.#leases.clear();
     this.#openedUnder.clear();
     this.#handingOver.clear();
     this.#unknown.clear();
@@ -146,7 +146,7 @@ export class Membership {
       if (this.#openedUnder.get(name) === process) this.#openedUnder.delete(name);
       throw error;
     }
-    this.#held.add(name);
+    this.#leases.add(name);
     return () => this.#giveBack(name, process);
   }
 
@@ -164,7 +164,7 @@ export class Membership {
     if (process === undefined || this.#isLeaving || !this.isSure) return [];
     const names = await this.#options.leases.adopt(process, most, others);
     if (this.#process !== process) return [];
-    for (const name of names) this.#held.add(name);
+    for (const name of names) this.#leases.add(name);
     return names;
   }
 
@@ -175,17 +175,17 @@ export class Membership {
   async takeUnknown(): Promise<string[]> {
     const process = this.#process;
     const own = this.#members.find((member) => member.process === process);
-    const isOdd = own !== undefined && own.owned > this.#held.size;
+    const isOdd = own !== undefined && own.owned > this.#leases.size;
     if (process === undefined || this.#isLeaving || !this.isSure || !isOdd) {
       this.#unknown.clear();
       return [];
     }
-    const held = await this.#options.leases.heldBy(process);
+    const names = await this.#options.leases.heldBy(process);
     if (this.#process !== process) return [];
-    const strange = held.filter((name) => !this.#held.has(name) && !this.#openedUnder.has(name));
+    const strange = names.filter((name) => !this.#leases.has(name) && !this.#openedUnder.has(name));
     const sure = strange.filter((name) => this.#unknown.has(name));
     this.#unknown = new Set(strange);
-    for (const name of sure) this.#held.add(name);
+    for (const name of sure) this.#leases.add(name);
     return sure;
   }
 
@@ -214,7 +214,7 @@ export class Membership {
 
   async #giveUp(name: string, process: string): Promise<void> {
     const { leases, log } = this.#options;
-    this.#held.delete(name);
+    this.#leases.delete(name);
     const goesOn = this.#handingOver.delete(name) || this.#isLeaving;
     const release = goesOn ? leases.handOver(process, name) : leases.release(process, name);
     // If this fails the lease stays with this process, which keeps serving the wallet.
@@ -231,7 +231,7 @@ export class Membership {
     const { leases } = this.#options;
     const process = this.#process;
     this.#process = undefined;
-    this.#held.clear();
+    this.#leases.clear();
     if (process !== undefined) await leases.leave(process).catch(() => undefined);
     await leases.close();
   }

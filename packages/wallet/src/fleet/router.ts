@@ -55,7 +55,7 @@ export type RouterOptions = {
 /** What this process knows of another one while both are members. */
 type Peer = {
   /** Aborted once it is no member any more, or has been silent for too long. */
-  gone: AbortController;
+  signalGone: AbortController;
   /** Number of calls that were passed on to it and are not answered yet. */
   calls: number;
   /** Number of times in a row that it has not answered that it lives. */
@@ -92,9 +92,9 @@ export class Router implements Elsewhere {
   update(): void {
     const membership = this.#options.membership();
     const present = new Set(membership?.members.map(({ process }) => process));
-    for (const [process, { gone }] of this.#peers) {
+    for (const [process, { signalGone }] of this.#peers) {
       if (present.has(process)) continue;
-      gone.abort();
+      signalGone.abort();
       this.#peers.delete(process);
     }
     this.#loads.clear();
@@ -106,7 +106,7 @@ export class Router implements Elsewhere {
   }
 
   close(): void {
-    for (const { gone } of this.#peers.values()) gone.abort();
+    for (const { signalGone } of this.#peers.values()) signalGone.abort();
     this.#forwarder.close();
   }
 
@@ -115,7 +115,7 @@ export class Router implements Elsewhere {
     const peer = this.#peerOf(member);
     peer.isAsked = true;
     const request = { method: "POST", target: ALIVE_PATH, idempotencyKey: undefined };
-    const signals = [AbortSignal.timeout(this.#options.aliveMs ?? ALIVE_MS), peer.gone.signal];
+    const signals = [AbortSignal.timeout(this.#options.aliveMs ?? ALIVE_MS), peer.signalGone.signal];
     const passed = { ...request, mayAct: false, restricted: true };
     const isAlive = await this.#post(member, passed, {
       ...request,
@@ -133,8 +133,8 @@ export class Router implements Elsewhere {
     peer.isGreeted ||= isAlive;
     peer.silences = isAlive ? 0 : peer.silences + 1;
     if (peer.silences < MOST_SILENCES || peer.calls === 0) return;
-    peer.gone.abort();
-    peer.gone = createSignal();
+    peer.signalGone.abort();
+    peer.signalGone = createSignal();
     peer.silences = 0;
   }
 
@@ -194,7 +194,7 @@ export class Router implements Elsewhere {
     const { id, method, target, idempotencyKey, body, admit } = request;
     const restricted = this.#options.restricted || request.restricted;
     const peer = this.#peerOf(member);
-    const signals = [request.signal, peer.gone.signal];
+    const signals = [request.signal, peer.signalGone.signal];
     peer.calls += 1;
     try {
       const posting = { id, method, target, idempotencyKey, body, admit, signals };
@@ -225,7 +225,7 @@ export class Router implements Elsewhere {
   #peerOf({ process }: FleetMember): Peer {
     const existing = this.#peers.get(process);
     if (existing !== undefined) return existing;
-    const peer = { gone: createSignal(), calls: 0, silences: 0, isAsked: false, isGreeted: false };
+    const peer = { signalGone: createSignal(), calls: 0, silences: 0, isAsked: false, isGreeted: false };
     this.#peers.set(process, peer);
     return peer;
   }

@@ -82,24 +82,24 @@ export function* listOutgoing({ outgoing }: State, filter: TransferFilter): Gene
 
 /** Outgoing payments that are not in a block, failed ones included. */
 export function listUnconfirmed({ outgoing }: State, filter: TransferFilter): TransferList {
-  const shown = outgoing
+  const payments = outgoing
     .unconfirmed()
     .reverse()
     .filter((payment) => payment.state !== "forgotten" && isFrom(payment, filter));
-  return transferListOf(shown.map((payment) => ({ kind: kindOf(payment), payment })));
+  return transferListOf(payments.map((payment) => ({ kind: kindOf(payment), payment })));
 }
 
 /** Incoming payments in the pool. */
 export function listPool({ pool }: State, filter: TransferFilter): TransferList {
-  const shown = pool.filter((payment) => isTo(payment.subaddress, filter));
-  return transferListOf(shown.map((payment) => ({ kind: "pool", payment })));
+  const payments = pool.filter((payment) => isTo(payment.subaddress, filter));
+  return transferListOf(payments.map((payment) => ({ kind: "pool", payment })));
 }
 
 /** All entries of one transaction: incoming, outgoing, unconfirmed, pool. */
 export function transfersOf(context: HistoryContext, txHash: string, account: number): Transfer[] {
   const { incoming, outgoing, pool } = context.state;
-  const wanted = Buffer.from(txHash, "hex");
-  const received = incomingAt(context.state, incoming.placesOf(wanted).reverse());
+  const hash = Buffer.from(txHash, "hex");
+  const received = incomingAt(context.state, incoming.placesOf(hash).reverse());
   const own = outgoing.get(txHash);
   const listed: Listed[] = [];
   for (const each of received)
@@ -107,7 +107,7 @@ export function transfersOf(context: HistoryContext, txHash: string, account: nu
   if (own !== undefined && own.account === account && isShown(own))
     listed.push({ kind: kindOf(own), payment: own });
   for (const payment of pool)
-    if (payment.subaddress.major === account && equalBytes(payment.txHash, wanted))
+    if (payment.subaddress.major === account && equalBytes(payment.txHash, hash))
       listed.push({ kind: "pool", payment });
   return listed.map((each) => transferOf(each, context));
 }

@@ -25,24 +25,24 @@ const order = ["abandoned", "signed", "sent", "seen", "mined", "final"] as const
 /** Returns the state of a payment, which is that of its least advanced transaction. */
 export function progressOf(
   { outcome }: Intent,
-  seen: Seen,
+  view: Seen,
 ): { readonly state: IntentState; readonly transactions: readonly TransactionProgress[] } {
   if (outcome === undefined) return { state: "planned", transactions: [] };
   const unknown = outcome.kind === "handedOut" ? "signed" : "sent";
   const transactions = outcome.txHashes.map((txHash): TransactionProgress => {
-    const payment = seen.state.outgoing.get(toHex(txHash));
+    const payment = view.state.outgoing.get(toHex(txHash));
     if (payment === undefined) return { txHash, state: unknown, height: 0 };
-    return { txHash, state: stateOf(payment, seen), height: payment.height };
+    return { txHash, state: stateOf(payment, view), height: payment.height };
   });
   if (outcome.kind === "refused") return { state: "failed", transactions };
   const states = new Set<IntentState>(transactions.map(({ state }) => state));
   return { state: order.find((state) => states.has(state)) ?? "planned", transactions };
 }
 
-function stateOf(payment: OutgoingPayment, seen: Seen): IntentState {
-  const { height } = seen.state;
+function stateOf(payment: OutgoingPayment, view: Seen): IntentState {
+  const { height } = view.state;
   if (payment.state === "confirmed") return payment.height + DEEP <= height ? "final" : "mined";
-  if (payment.keyImages.some((image) => isSpentForGood(seen.outputOf(image), height))) return "abandoned";
+  if (payment.keyImages.some((image) => isSpentForGood(view.outputOf(image), height))) return "abandoned";
   if (payment.state === "pending") return payment.isSeen === true ? "seen" : "sent";
   return payment.state === "signed" ? "signed" : "sent";
 }

@@ -319,9 +319,9 @@ export function paymentSeen(transaction: ScannedTransaction, spent: Spent, chang
 /** Source: wallet2.cpp `process_unconfirmed`, `process_outgoing`. */
 function confirmOutgoing(
   ledger: Ledger,
-  seen: { transaction: ScannedTransaction; spent: Spent; receipts: Map<string, Receipt> },
+  parts: { transaction: ScannedTransaction; spent: Spent; receipts: Map<string, Receipt> },
 ): void {
-  const { transaction, spent, receipts } = seen;
+  const { transaction, spent, receipts } = parts;
   const { state } = ledger;
   const id = toHex(transaction.txHash);
   let change = 0n;

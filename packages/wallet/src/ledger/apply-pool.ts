@@ -17,12 +17,12 @@ const PROPAGATION_SECONDS = 500;
  */
 export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): PoolPayment[] {
   if (picture.finds.length === 0) return [];
-  const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
+  const timestamps = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
   const counted = new Map<string, bigint>();
   return picture.finds.flatMap(({ transaction, doubleSpendSeen }) => {
     const id = toHex(transaction.txHash);
     if (ledger.state.incoming.has(transaction.txHash)) return []; // mined while we looked
-    const timestamp = seen.get(id) ?? seconds;
+    const timestamp = timestamps.get(id) ?? seconds;
     return poolPayments(ledger, { ...transaction, timestamp }, counted).map((payment) => ({
       ...payment,
       doubleSpendSeen,

@@ -75,10 +75,10 @@ export function put<M extends HeldName>(
   map: M,
   entries: Iterable<readonly [string, EntryOf<M>]>,
 ): void {
-  const held = state[map] as unknown as { set(key: string, value: EntryOf<M>): unknown };
+  const table = state[map] as unknown as { set(key: string, value: EntryOf<M>): unknown };
   for (const [key, value] of entries) {
     if (map !== "outgoing" && map !== "txKeys") touched.key(map, key);
-    held.set(key, value);
+    table.set(key, value);
   }
 }
 

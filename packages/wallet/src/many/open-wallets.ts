@@ -131,9 +131,9 @@ export class OpenWallets {
   }
 
   /** Opens a wallet whose keys were read, after the earlier tasks for it. Throws `WalletRefusal`. */
-  async openUnlocked(entry: FiledEntry, keys: UnlockedKeys, held?: HeldLocks): Promise<void> {
+  async openUnlocked(entry: FiledEntry, keys: UnlockedKeys, heldLocks?: HeldLocks): Promise<void> {
     const { openOptions } = this.#common;
-    const how = held === undefined ? {} : { held };
+    const how = heldLocks === undefined ? {} : { held: heldLocks };
     await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions, how)));
     this.#forgetLock(entry);
   }
@@ -239,9 +239,9 @@ export class OpenWallets {
   /** Closes up to `most` idle wallets, the least recently used first, and calls `closing` with each name before. */
   async closeUnused(most: number, closing: (name: string) => void): Promise<void> {
     const unused = [...this.#entries].filter(({ isIdle, isRefreshing }) => isIdle && !isRefreshing);
-    const chosen = unused.sort((a, b) => a.lastUsed - b.lastUsed).slice(0, most);
+    const oldest = unused.sort((a, b) => a.lastUsed - b.lastUsed).slice(0, most);
     await Promise.all(
-      chosen.map((entry) =>
+      oldest.map((entry) =>
         this.#closeIfIdle(entry, () => {
           if (entry.paths !== undefined) closing(basename(entry.paths.base));
         }),

@@ -184,14 +184,14 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     const keys = await wallets.unlock(entry, { password, isOpen });
     if (keys === undefined) return;
     // Its files can be open only once.
-    const held = entry.opened?.locks.handOn();
+    const locks = entry.opened?.locks.handOn();
     try {
       if (entry.opened !== undefined) await wallets.put(entry, undefined);
       else if (this.#entry?.opened !== undefined && holdsFiles(this.#entry.opened, entry.paths))
         await this.#leave();
-      await wallets.openUnlocked(entry, keys, held);
+      await wallets.openUnlocked(entry, keys, locks);
     } catch (error) {
-      await held?.release();
+      await locks?.release();
       throw error;
     }
   }

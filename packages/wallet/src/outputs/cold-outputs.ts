@@ -24,7 +24,7 @@ export type ReadPage = (page: number) => Uint8Array;
 export class ColdOutputs {
   #count = 0;
   /** Pages that may have changed since they were written, or that can't be read again. */
-  readonly #held = new Map<number, Uint8Array>();
+  readonly #pinnedPages = new Map<number, Uint8Array>();
   /** The others, those used last at the end. */
   readonly #recent = new Map<number, Uint8Array>();
   #changed = new Set<number>();
@@ -78,7 +78,7 @@ export class ColdOutputs {
     for (let page = last; page >= Math.floor(count / COLD_OUTPUTS); page--) {
       this.#changed.add(page);
       if (page * COLD_OUTPUTS < count) continue;
-      this.#held.delete(page);
+      this.#pinnedPages.delete(page);
       this.#recent.delete(page);
     }
     this.#count = count;
@@ -104,16 +104,16 @@ export class ColdOutputs {
     this.#takenPages = new Set();
     if (this.#readPage === undefined) return;
     for (const page of pages) {
-      const bytes = this.#held.get(page);
+      const bytes = this.#pinnedPages.get(page);
       if (bytes === undefined || this.#changed.has(page)) continue;
-      this.#held.delete(page);
+      this.#pinnedPages.delete(page);
       this.#keepRecent(page, bytes);
     }
   }
 
   /** Adds the outputs of a page that is written already; without bytes it is read when it is needed. */
   addWritten(page: number, { count, bytes }: { readonly count: number; readonly bytes?: Uint8Array }): void {
-    if (bytes !== undefined) this.#held.set(page, bytes);
+    if (bytes !== undefined) this.#pinnedPages.set(page, bytes);
     this.#count = page * COLD_OUTPUTS + count;
   }
 
@@ -123,8 +123,8 @@ export class ColdOutputs {
   }
 
   #page(page: number): Uint8Array {
-    const held = this.#held.get(page);
-    if (held !== undefined) return held;
+    const pinned = this.#pinnedPages.get(page);
+    if (pinned !== undefined) return pinned;
     const recent = this.#recent.get(page) ?? this.#readPage?.(page);
     if (recent === undefined) throw new RangeError(`no outputs on page ${page}`);
     this.#keepRecent(page, recent);
@@ -154,7 +154,7 @@ export class ColdOutputs {
       bytes.set(former);
     }
     this.#recent.delete(page);
-    this.#held.set(page, bytes);
+    this.#pinnedPages.set(page, bytes);
     return bytes;
   }
 }

@@ -138,10 +138,10 @@ export class OutputPages {
     const first = number * PAGE_OUTPUTS;
     const length = Math.min(PAGE_OUTPUTS, this.end - first);
     const isOld = page.greatestHeight + SPENDABLE_AGE <= height && !page.hasUnlockTimes;
-    const [mask, wanted] = spendableFlags(needsKeyImage);
+    const [mask, bits] = spendableFlags(needsKeyImage);
     let end = count;
     for (let index = 0; index < length; index++) {
-      if (majors[index] !== account || spends[index] !== 0 || (flags[index]! & mask) !== wanted) continue;
+      if (majors[index] !== account || spends[index] !== 0 || (flags[index]! & mask) !== bits) continue;
       if (!isOld) {
         const mayBeLocked = page.is("unlockTime", index) || heights[index]! + SPENDABLE_AGE > height;
         if (mayBeLocked && !isUnlocked(this.lockAt(first + index))) continue;

@@ -115,24 +115,24 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
 
   #put(
     place: number,
-    held: {
+    entry: {
       readonly payment: OutgoingPayment | PackedPayment;
       readonly record: Uint8Array | undefined;
       readonly isNew: boolean;
     },
   ): void {
     while (this.#addresses.length < place) this.#addresses.push(EMPTY);
-    if (held.record === undefined) {
-      this.#live.set(place, held.payment as OutgoingPayment);
+    if (entry.record === undefined) {
+      this.#live.set(place, entry.payment as OutgoingPayment);
       this.#addresses.set(place, LIVE);
     } else {
-      this.#addresses.set(place, this.#records.add(held.record));
+      this.#addresses.set(place, this.#records.add(entry.record));
       this.#packed += 1;
       this.#written += 1;
     }
     this.#size += 1;
-    if (held.isNew) this.#byId.add(place);
-    this.#note(place, held.payment);
+    if (entry.isNew) this.#byId.add(place);
+    this.#note(place, entry.payment);
   }
 
   /** The places whose payments have changed since the last call; those without payment are among them. */

@@ -42,9 +42,9 @@ export class PlaceIndex {
     const table = this.#tableFor(hash);
     if (4 * (table.keys + 1) > 3 * table.slots.length) this.#resize(table);
     const slot = this.#slotOf(table, hash, (other) => this.#keys.isSame(other, place));
-    const held = table.slots[slot]!;
-    if (held === 0) table.keys += 1;
-    this.#before.set(place, held);
+    const value = table.slots[slot]!;
+    if (value === 0) table.keys += 1;
+    this.#before.set(place, value);
     table.slots[slot] = place + 1;
     if (this.#tables.length === 1 && table.keys === MANY_KEYS) this.#divide();
   }
@@ -75,9 +75,9 @@ export class PlaceIndex {
     const table = this.#tableFor(hash);
     const isSame = (other: number) => hashes[other] === hash && this.#keys.isSame(other, place);
     const slot = this.#slotOf(table, hash, isSame);
-    const held = table.slots[slot]!;
-    if (held === 0) table.keys += 1;
-    this.#before.set(place, held);
+    const value = table.slots[slot]!;
+    if (value === 0) table.keys += 1;
+    this.#before.set(place, value);
     table.slots[slot] = place + 1;
   }
 
@@ -88,8 +88,8 @@ export class PlaceIndex {
     if (table.slots.length === 0) return;
     const slot = this.#slotOf(table, hash, (other) => other === place);
     if (table.slots[slot] === 0) return;
-    const held = this.#before.at(place);
-    if (held !== 0) table.slots[slot] = held;
+    const value = this.#before.at(place);
+    if (value !== 0) table.slots[slot] = value;
     else this.#free(table, slot);
   }
 
@@ -118,27 +118,27 @@ export class PlaceIndex {
   #slotOf({ slots }: Table, hash: number, isWanted: (place: number) => boolean): number {
     const mask = slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const held = slots[slot]!;
-      if (held === 0 || isWanted(held - 1)) return slot;
+      const value = slots[slot]!;
+      if (value === 0 || isWanted(value - 1)) return slot;
     }
   }
 
   #resize(table: Table): void {
     const { slots } = table;
     table.slots = new Uint32Array(Math.max(FIRST_SLOTS, 2 * slots.length));
-    for (const held of slots)
-      if (held !== 0) table.slots[this.#slotOf(table, this.#keys.hashOf(held - 1), isNone)] = held;
+    for (const value of slots)
+      if (value !== 0) table.slots[this.#slotOf(table, this.#keys.hashOf(value - 1), isNone)] = value;
   }
 
   #divide(): void {
     const [{ slots }] = this.#tables as [Table];
     this.#tables = Array.from({ length: TABLES }, emptyTable);
-    for (const held of slots) {
-      if (held === 0) continue;
-      const hash = this.#keys.hashOf(held - 1);
+    for (const value of slots) {
+      if (value === 0) continue;
+      const hash = this.#keys.hashOf(value - 1);
       const table = this.#tableFor(hash);
       if (4 * (table.keys + 1) > 3 * table.slots.length) this.#resize(table);
-      table.slots[this.#slotOf(table, hash, isNone)] = held;
+      table.slots[this.#slotOf(table, hash, isNone)] = value;
       table.keys += 1;
     }
   }

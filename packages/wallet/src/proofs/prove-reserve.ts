@@ -53,19 +53,19 @@ export async function proveReserve(
 export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): OwnedOutput[] {
   let enough: OwnedOutput | undefined;
   /** The chosen outputs so far, from the largest down, and their sum. */
-  const chosen: OwnedOutput[] = [];
+  const selection: OwnedOutput[] = [];
   let total = 0n;
   for (const output of outputs) {
     if (output.amount >= amount) {
       if (enough === undefined || output.amount <= enough.amount) enough = output;
       continue;
     }
-    if (total >= amount && output.amount <= chosen.at(-1)!.amount) continue;
-    chosen.splice(placeOf(output, chosen), 0, output);
+    if (total >= amount && output.amount <= selection.at(-1)!.amount) continue;
+    selection.splice(placeOf(output, selection), 0, output);
     total += output.amount;
-    while (total - chosen.at(-1)!.amount >= amount) total -= chosen.pop()!.amount;
+    while (total - selection.at(-1)!.amount >= amount) total -= selection.pop()!.amount;
   }
-  return enough === undefined ? chosen : [enough];
+  return enough === undefined ? selection : [enough];
 }
 
 /** Index after all outputs with an amount at least as large. */

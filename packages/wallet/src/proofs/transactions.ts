@@ -126,12 +126,12 @@ const OUTPUTS_PER_CALL = 1000;
 /** Rings of all inputs that have one, in order. Throws `WalletRefusal`. */
 export async function fetchRings(daemon: Daemon, { prefix }: Transaction): Promise<RingOfInput[]> {
   const inputs = keyInputs(prefix);
-  const wanted = inputs.flatMap(({ amount, keyOffsets }) =>
+  const names = inputs.flatMap(({ amount, keyOffsets }) =>
     absoluteOffsets(keyOffsets).map((index) => ({ amount, index })),
   );
   const keys: Uint8Array[] = [];
-  for (let at = 0; at < wanted.length; at += OUTPUTS_PER_CALL) {
-    const outputs = wanted.slice(at, at + OUTPUTS_PER_CALL);
+  for (let at = 0; at < names.length; at += OUTPUTS_PER_CALL) {
+    const outputs = names.slice(at, at + OUTPUTS_PER_CALL);
     const { outs } = await checked(daemon.client.getOutsBin({ outputs, get_txid: false }));
     if (outs.length !== outputs.length) {
       throw proofRefusal("daemon returned wrong response for get_outs.bin, wrong amounts count");

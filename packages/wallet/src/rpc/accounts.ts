@@ -89,11 +89,11 @@ async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: str
 /** Networks whose addresses are tried, with the names that callers know; regtest addresses equal those of mainnet. */
 const namedNetworks = ["mainnet", "testnet", "stagenet"] as const;
 
-function validated(text: string, wanted: readonly (typeof namedNetworks)[number][]) {
+function validated(text: string, networks: readonly (typeof namedNetworks)[number][]) {
   const none = { valid: false, integrated: false, subaddress: false, nettype: "", openalias_address: "" };
   try {
     const address = parseAddress(text);
-    const nettype = wanted.find((network) => address.networks.includes(network));
+    const nettype = networks.find((network) => address.networks.includes(network));
     if (nettype === undefined) return none;
     const { kind } = address;
     return {
@@ -242,9 +242,9 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     if (tag !== "" && !regexp && !accountTags.has(tag)) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Tag ${tag} is unregistered.`);
     }
-    const wanted = tag !== "" && regexp ? await tagsThatFit(wallet, tag) : new Set([tag]);
+    const tags = tag !== "" && regexp ? await tagsThatFit(wallet, tag) : new Set([tag]);
     const matches = wallet.state.accounts.flatMap((account, index) => {
-      if (tag !== "" && wanted?.has(account.tag) !== true) return [];
+      if (tag !== "" && tags?.has(account.tag) !== true) return [];
       const { balance, unlocked } = balanceOf(wallet, index, strict_balances);
       return [
         {

@@ -52,8 +52,8 @@ function describe(wallet: Wallet, index: number) {
 
 export const addressBookHandlers = implementFor<WalletContext>()(declared.addressBook, {
   getAddressBook({ entries }, { opened: { wallet } }) {
-    const wanted = entries.length > 0 ? entries : wallet.state.addressBook.map((_, index) => index);
-    return { entries: wanted.map((index) => describe(wallet, index)) };
+    const indices = entries.length > 0 ? entries : wallet.state.addressBook.map((_, index) => index);
+    return { entries: indices.map((index) => describe(wallet, index)) };
   },
   async addAddressBook({ address: text, payment_id, description }, { opened: { wallet }, service }) {
     const address = await resolveAddress(text, service);

@@ -29,8 +29,8 @@ function logOf({ service: { serviceEvents } }: Pick<WalletContext, "service">): 
 /** The position at which a client continues: after the last event of the stream that it has received. */
 function startOf(after: number, lastEventId: string | undefined): number {
   if (lastEventId === undefined || lastEventId === "") return after;
-  const seen = Number(lastEventId);
-  if (/^\d{1,15}$/.test(lastEventId)) return seen;
+  const sequence = Number(lastEventId);
+  if (/^\d{1,15}$/.test(lastEventId)) return sequence;
   throw new HttpError(400, { code: BAD_QUERY, message: "Last-Event-ID: a sequence number is expected" });
 }
 

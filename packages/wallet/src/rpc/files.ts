@@ -95,15 +95,15 @@ function checkMandatory(value: string, message: string): void {
  * Name of the language in which a restored wallet's seed is shown: that of its seed, unless new seeds are no longer
  * written in it. Source: wallet_rpc_server.cpp `on_restore_deterministic_wallet`.
  */
-function languageToWrite(ofSeed: Language, wanted: string): string {
+function languageToWrite(ofSeed: Language, requestedLanguage: string): string {
   if (ofSeed !== oldEnglish) {
-    if (wanted !== "") checkLanguage(wanted);
+    if (requestedLanguage !== "") checkLanguage(requestedLanguage);
     return ofSeed.englishName;
   }
   const refuse = (why: string) =>
     new WalletRefusal("UNKNOWN_ERROR", `Wallet was using the old seed language${why}`);
-  if (wanted === "") throw refuse(". You need to specify a new seed language.");
-  const language = findLanguage(wanted);
+  if (requestedLanguage === "") throw refuse(". You need to specify a new seed language.");
+  const language = findLanguage(requestedLanguage);
   if (language === undefined) throw refuse(", and the specified new seed language is invalid.");
   return language.englishName;
 }
@@ -142,9 +142,9 @@ type Restored = {
 type SeedToRestore = { readonly seed: string; readonly seed_offset: string; readonly language: string };
 
 /** The keys of an ordinary wallet; throws `WalletRefusal`. */
-function restoreFromWords({ seed: text, seed_offset, language: wanted }: SeedToRestore): Restored {
+function restoreFromWords({ seed: text, seed_offset, language: requestedLanguage }: SeedToRestore): Restored {
   const { key, language, hasCheckWord } = decodeSeed(text);
-  const seedLanguage = languageToWrite(language, wanted);
+  const seedLanguage = languageToWrite(language, requestedLanguage);
   const keys = keysOfKey(key, seed_offset);
   const words = encodeMnemonic(keys.spendSecret!, seedLanguage);
   return { keys, seedLanguage, words, isDeprecated: !hasCheckWord || language === oldEnglish };

@@ -26,7 +26,7 @@ import type { IncomingPayment } from "../state.ts";
 import { isUnlocked, isUnspent, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseKeyImage, parseTxHash } from "./parse-hex.ts";
-import { remembered, rememberedPatiently } from "./remembered.ts";
+import { cachedAnswer, rememberedPatiently } from "./remembered.ts";
 
 function describeTransfer(wallet: Wallet, transfer: Transfer) {
   const { destinations } = transfer;
@@ -232,16 +232,16 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
         "Transfer type must be one of: all, available, or unavailable",
       );
     }
-    return remembered(wallet, { name: "incomingTransfers", params: { ...params, showsKeyImages } }, () => {
+    return cachedAnswer(wallet, { name: "incomingTransfers", params: { ...params, showsKeyImages } }, () => {
       const { outputs: book } = wallet.state;
       const minors = new Set(subaddr_indices);
-      const wanted = [...book.placesOf(account_index)].flatMap((place) => {
+      const places = [...book.placesOf(account_index)].flatMap((place) => {
         if (transfer_type !== "all" && (transfer_type === "available") !== book.isUnspent(place)) return [];
         const output = book.at(place)!;
         return minors.size === 0 || minors.has(output.subaddress.minor) ? [output] : [];
       });
       const now = wallet.now();
-      const outputs = wanted.map((output) => momentOf(output, showsKeyImages));
+      const outputs = places.map((output) => momentOf(output, showsKeyImages));
       return { transfers: drawn(outputs, (moment) => describeOutput(moment, now)) };
     });
   },

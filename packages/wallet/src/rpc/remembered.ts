@@ -4,7 +4,7 @@ import type { Question } from "../cached-facts.ts";
 import type { Wallet } from "../wallet.ts";
 
 /** The response of `name` to `params`, with its text; computed again only when the wallet has changed. */
-export function remembered<T extends object>(
+export function cachedAnswer<T extends object>(
   { facts }: Pick<Wallet, "facts">,
   question: Question,
   answer: () => T,

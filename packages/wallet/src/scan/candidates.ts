@@ -34,17 +34,17 @@ export function scanTransactions(
   transactions: readonly RawTransaction[],
 ): ScannedTransaction[] {
   const looked = context.skipsCoinbase ? transactions.filter(({ coinbase }) => !coinbase) : transactions;
-  const [sifted] = siftKeys(context.keys.viewSecret, readKeys(looked));
-  return pickOwn(context, looked, sifted!);
+  const [result] = siftKeys(context.keys.viewSecret, readKeys(looked));
+  return pickOwn(context, looked, result!);
 }
 
 /** The second half of scanning, in order of the chain: returns those of the sifted transactions that concern the wallet. */
 export function pickOwn(
   context: ScanContext,
   transactions: readonly RawTransaction[],
-  sifted: Sifted,
+  siftResult: Sifted,
 ): ScannedTransaction[] {
-  const { keyCounts, imageCounts, derivations, keyImages } = sifted;
+  const { keyCounts, imageCounts, derivations, keyImages } = siftResult;
   let starts: Uint32Array | undefined;
   const prepare = (place: number): Prepared => {
     const raw = transactions[place]!;
@@ -70,7 +70,7 @@ export function pickOwn(
     prepared.set(place, candidate);
     return candidate;
   };
-  const received = findOutputs(context, sifted, candidateAt);
+  const received = findOutputs(context, siftResult, candidateAt);
   const scanned: ScannedTransaction[] = [];
   const { knownImages, watched } = context;
   if (received.size === 0 && knownImages.size === 0 && watched === undefined) return scanned;

@@ -56,10 +56,10 @@ export function ask(source: Source, position: Position, lastId: Uint8Array | und
 
 async function fetchBatch(
   { daemon, checkForks }: Source,
-  { history, startHeight: wanted }: Position,
+  { history, startHeight: requestedHeight }: Position,
   lastId: Uint8Array | undefined,
 ): Promise<Batch> {
-  const position = { history, startHeight: await startHeight(wanted, daemon) };
+  const position = { history, startHeight: await startHeight(requestedHeight, daemon) };
   const params = { block_ids: [...history], start_height: position.startHeight, prune: true };
   const batch = readBatch(await daemon.getBlocks(params), position, lastId);
   await checkForks(batch.blocks);
@@ -67,10 +67,10 @@ async function fetchBatch(
 }
 
 /** The height to request: the node refuses a height beyond its newest block. */
-async function startHeight(wanted: number, daemon: Daemon): Promise<number> {
-  if (wanted <= 1) return 0;
+async function startHeight(requestedHeight: number, daemon: Daemon): Promise<number> {
+  if (requestedHeight <= 1) return 0;
   const { height } = await daemon.getHeight();
-  return Math.max(0, Math.min(wanted, height - 1));
+  return Math.max(0, Math.min(requestedHeight, height - 1));
 }
 
 /** Ids of the newest blocks of a batch, newest first, then the genesis block. */

@@ -63,11 +63,11 @@ type Opened = { readonly amount: bigint; readonly mask: Uint8Array };
  */
 export function findOutputs(
   finder: Finder,
-  sifted: Sifted,
+  siftResult: Sifted,
   candidateAt: (of: number) => Candidate,
 ): Map<number, ScannedOutput[]> {
   const receivedOutputs = new Map<number, ScannedOutput[]>();
-  const matches = matchesOf(finder, sifted, candidateAt);
+  const matches = matchesOf(finder, siftResult, candidateAt);
   if (matches.length === 0) return receivedOutputs;
   const scalars = derivationScalarBatch(
     packedKeys(matches.map(({ derivation }) => derivation)),

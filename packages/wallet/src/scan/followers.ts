@@ -107,28 +107,28 @@ export class Begun {
   readonly #views = new Map<string, ReadView>();
   /** The same blocks, by the height of the first, for wallets that have nothing in them. */
   readonly #quiet = new Map<number, ScannedBlocks>();
-  readonly #sifted: Promise<Map<Follower, Sifted>>;
+  readonly #siftResults: Promise<Map<Follower, Sifted>>;
 
   constructor(piece: Batch, seats: readonly Seat[], threads: SiftThreads | undefined) {
     this.piece = piece;
-    this.#sifted = this.#begin(seats, threads);
-    this.#sifted.catch(() => undefined); // `finish` reports the error
+    this.#siftResults = this.#begin(seats, threads);
+    this.#siftResults.catch(() => undefined); // `finish` reports the error
   }
 
   async #begin(seats: readonly Seat[], threads: SiftThreads | undefined): Promise<Map<Follower, Sifted>> {
-    const sifted = new Map<Follower, Sifted>();
+    const siftResults = new Map<Follower, Sifted>();
     const views = viewsOf(this.piece, seats);
     for (const view of views) this.#read(view);
-    if (threads === undefined || seats.length > FEW) return sifted;
+    if (threads === undefined || seats.length > FEW) return siftResults;
     await Promise.all(
       views.map(async (view) => {
         const packed = packTransactions(this.#read(view).transactions);
         const some = await threads.sift(packed, secretsOf(followersOf(view.seats)));
         for (const [i, { follower }] of view.seats.entries())
-          if (some?.[i] !== undefined) sifted.set(follower, some[i]);
+          if (some?.[i] !== undefined) siftResults.set(follower, some[i]);
       }),
     );
-    return sifted;
+    return siftResults;
   }
 
   #read(view: View): ReadView {
@@ -143,37 +143,37 @@ export class Begun {
    * all.
    */
   async finish(seats: readonly Seat[], fail: (seat: Seat, error: unknown) => void): Promise<void> {
-    const early = await this.#sifted;
+    const early = await this.#siftResults;
     for (const view of viewsOf(this.piece, seats)) {
       const read = this.#read(view);
       const late = view.seats.filter(({ follower }) => !early.has(follower));
-      const give = (seat: Seat, sifted: Sifted) => {
+      const give = (seat: Seat, siftResult: Sifted) => {
         if (seat.follower.isGone) return;
         try {
-          seat.follower.take(this.#scannedBy(seat, read, sifted));
+          seat.follower.take(this.#scannedBy(seat, read, siftResult));
         } catch (error) {
           fail(seat, error);
         }
       };
       for (const seat of view.seats) {
-        const sifted = early.get(seat.follower);
-        if (sifted === undefined) continue;
-        read.check(sifted);
-        give(seat, sifted);
+        const siftResult = early.get(seat.follower);
+        if (siftResult === undefined) continue;
+        read.check(siftResult);
+        give(seat, siftResult);
       }
       const atOnce = late.length === 0 ? 1 : secretsAtOnce(read.keys);
       for (let at = 0; at < late.length; at += atOnce) {
         const some = late.slice(at, at + atOnce).filter(({ follower }) => !follower.isGone);
         if (at > 0) await setImmediate();
         read.check(read.keys);
-        const sifted = await siftHere(followersOf(some), read.keys);
-        for (const [i, seat] of some.entries()) give(seat, sifted[i]!);
+        const siftResults = await siftHere(followersOf(some), read.keys);
+        for (const [i, seat] of some.entries()) give(seat, siftResults[i]!);
       }
     }
   }
 
-  #scannedBy({ follower, from }: Seat, read: ReadView, sifted: Sifted): ScannedBlocks {
-    const transactions = pickOwn(follower.context, read.transactions, sifted);
+  #scannedBy({ follower, from }: Seat, read: ReadView, siftResult: Sifted): ScannedBlocks {
+    const transactions = pickOwn(follower.context, read.transactions, siftResult);
     if (transactions.length > 0) return this.#blocksFrom(from, transactions);
     const first = Math.max(from, this.piece.blocks[0]!.height);
     const quiet = this.#quiet.get(first) ?? this.#blocksFrom(first, []);
@@ -229,8 +229,8 @@ function viewsOf(piece: Batch, seats: readonly Seat[]): View[] {
   for (const seat of seats) {
     if (seat.follower.isGone || seat.from > last) continue;
     const { skipsCoinbase } = seat.follower.context;
-    const wanted = Math.max(seat.from, seat.follower.task.fromHeight);
-    const fromHeight = Math.min(Math.max(first, wanted), last + 1);
+    const start = Math.max(seat.from, seat.follower.task.fromHeight);
+    const fromHeight = Math.min(Math.max(first, start), last + 1);
     const name = `${fromHeight} ${skipsCoinbase}`;
     const view = views.get(name) ?? { fromHeight, skipsCoinbase, seats: [] };
     view.seats.push(seat);

@@ -80,7 +80,7 @@ export type ToWorker =
   /** The wallet is closed: the worker forgets it. The thread may serve other wallets. */
   | { readonly kind: "close" }
   /** `sifted` is undefined if the thread failed. */
-  | { readonly kind: "sifted"; readonly id: number; readonly sifted: readonly Sifted[] | undefined }
+  | { readonly kind: "sifted"; readonly id: number; readonly results: readonly Sifted[] | undefined }
   /** One batch of `scan` has been stored. */
   | { readonly kind: "kept" }
   | { readonly kind: "cancel" };

@@ -42,14 +42,14 @@ export async function lookTogether(
     }
   };
   each(lookers, ({ pool, own }) => pool.begin(present, contradicted, own));
-  const wanted = ids.filter((id) => lookers.some(({ pool }) => pool.wants(id)));
-  for (let at = 0; at < wanted.length; at += TRANSACTIONS_PER_QUESTION) {
-    const txs_hashes = wanted.slice(at, at + TRANSACTIONS_PER_QUESTION);
+  const unknownIds = ids.filter((id) => lookers.some(({ pool }) => pool.wants(id)));
+  for (let at = 0; at < unknownIds.length; at += TRANSACTIONS_PER_QUESTION) {
+    const txs_hashes = unknownIds.slice(at, at + TRANSACTIONS_PER_QUESTION);
     const { txs } = await daemon.getTransactions({ txs_hashes, prune: true });
     const requestedIds = new Set(txs_hashes);
     const entries = txs.filter(({ in_pool, tx_hash }) => in_pool && requestedIds.has(tx_hash)).map(entryOf);
-    await siftFor(lookers, entries, (some, sifted) =>
-      each(some, ({ pool }, i) => pool.take(entries, sifted[i]!)),
+    await siftFor(lookers, entries, (some, siftResults) =>
+      each(some, ({ pool }, i) => pool.take(entries, siftResults[i]!)),
     );
   }
   const shared = new Uint8Array(new SharedArrayBuffer(32 * hashes.length));
@@ -80,7 +80,7 @@ function entryOf({
 async function siftFor(
   lookers: readonly Looker[],
   entries: readonly PoolEntry[],
-  give: (some: readonly Looker[], sifted: readonly Sifted[]) => void,
+  give: (some: readonly Looker[], siftResults: readonly Sifted[]) => void,
 ): Promise<void> {
   const keys = readKeys(entries.map(({ raw }) => raw));
   const wanting = lookers.filter(({ pool }) => entries.some(({ id }) => pool.wants(id)));

@@ -37,7 +37,7 @@ export class PoolEntry {
 export class PoolScan {
   readonly #context: ScanContext;
   /** Transactions of the pool by id (hex), each scanned once; undefined for those that don't concern the wallet. */
-  readonly #seen = new Map<string, PoolFind | undefined>();
+  readonly #finds = new Map<string, PoolFind | undefined>();
   /**
    * Other transactions by id (hex), scanned since the last scan of blocks: they may spend an output that a scan under
    * way finds.
@@ -71,38 +71,43 @@ export class PoolScan {
     this.#own = new Set(own.map(({ id }) => id));
     if (contradicted !== undefined && contradicted !== this.#contradicted) {
       this.#contradicted = contradicted;
-      for (const id of this.#seen.keys()) if (!this.#own.has(id)) this.#seen.delete(id);
+      for (const id of this.#finds.keys()) if (!this.#own.has(id)) this.#finds.delete(id);
     }
-    for (const id of this.#seen.keys()) if (!present.has(id)) this.#seen.delete(id);
+    for (const id of this.#finds.keys()) if (!present.has(id)) this.#finds.delete(id);
     for (const id of this.#strangers.keys()) if (!present.has(id)) this.#dropStranger(id);
-    for (const each of own) if (present.has(each.id) && !this.#seen.has(each.id)) this.#lookAtOwn(each);
+    for (const each of own) if (present.has(each.id) && !this.#finds.has(each.id)) this.#lookAtOwn(each);
   }
 
   /** Whether a transaction (hex) has not been scanned yet. */
   wants(id: string): boolean {
-    return !this.#seen.has(id);
+    return !this.#finds.has(id);
   }
 
   /** Scans those of the transactions that have not been scanned yet. */
-  take(entries: readonly PoolEntry[], sifted: Sifted): void {
+  take(entries: readonly PoolEntry[], siftResult: Sifted): void {
     const raw = entries.map((entry) => entry.raw);
-    const finds = pickOwn(this.#context, raw, sifted);
+    const finds = pickOwn(this.#context, raw, siftResult);
     const byId = new Map(finds.map((transaction) => [toHex(transaction.txHash), transaction]));
     for (const entry of entries) {
       const { id, doubleSpendSeen } = entry;
       if (!this.wants(id)) continue;
       const transaction = byId.get(id);
-      this.#seen.set(id, transaction && { transaction, doubleSpendSeen });
+      this.#finds.set(id, transaction && { transaction, doubleSpendSeen });
       if (transaction === undefined) this.#keepStranger(id, entry.stranger);
     }
   }
 
   /** The transactions found in the pool, in the node's order; `empty` if there are none. */
   snapshot(empty: PoolSnapshot): PoolSnapshot {
-    const seen = [...this.#seen].flatMap(([id, find]) => (find === undefined ? [] : [[id, find] as const]));
-    if (seen.length === 0) return empty;
+    const ownFinds = [...this.#finds].flatMap(([id, find]) =>
+      find === undefined ? [] : [[id, find] as const],
+    );
+    if (ownFinds.length === 0) return empty;
     const { ids } = empty;
-    return { ids, finds: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
+    return {
+      ids,
+      finds: ownFinds.length > 1 ? inOrder(new Map(ownFinds), ids) : ownFinds.map(([, find]) => find),
+    };
   }
 
   /**
@@ -112,14 +117,16 @@ export class PoolScan {
   withFound(picture: PoolSnapshot): PoolSnapshot {
     const { knownImages } = this.#context;
     for (const [id, find] of this.#strangers)
-      if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(keyImage))) this.#seen.set(id, find);
+      if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(keyImage)))
+        this.#finds.set(id, find);
     for (const id of this.#strangers.keys()) this.#dropStranger(id);
     return this.snapshot(picture.finds.length === 0 ? picture : { ids: picture.ids, finds: [] });
   }
 
   /** Makes the next scan include transactions that did not concern the wallet, since key images were imported. */
   forgetStrangers(): void {
-    for (const [id, find] of this.#seen) if (find === undefined && !this.#own.has(id)) this.#seen.delete(id);
+    for (const [id, find] of this.#finds)
+      if (find === undefined && !this.#own.has(id)) this.#finds.delete(id);
   }
 
   #dropStranger(id: string): void {
@@ -137,7 +144,7 @@ export class PoolScan {
 
   #lookAtOwn({ id, blob }: OwnTransaction): void {
     const [transaction] = scanTransactions(this.#context, [waiting({ id, form: "whole", blob })]);
-    this.#seen.set(id, transaction && { transaction, doubleSpendSeen: false });
+    this.#finds.set(id, transaction && { transaction, doubleSpendSeen: false });
   }
 }
 

@@ -185,10 +185,10 @@ export class Scanner {
 
   /** If no thread can sift the input, the worker does it itself, and finds the error in it. */
   async #sift({ id, ...input }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
-    const sifted = await this.#threads
+    const results = await this.#threads
       .runLast("sift", input, [input.transactions.bytes.buffer, input.viewSecrets.buffer])
       .catch(() => undefined);
-    this.#send({ kind: "sifted", id, sifted });
+    this.#send({ kind: "sifted", id, results });
   }
 
   #settle(message: Extract<FromWorker, { kind: "done" | "failed" }>): void {

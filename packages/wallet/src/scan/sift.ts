@@ -109,15 +109,15 @@ export function* siftInSteps(viewSecrets: Uint8Array, keys: TransactionKeys): Ge
     count < SECRETS_WORTH_MULTIPLES
       ? yield* deriveOneByOne(viewSecrets, keys.publicKeys)
       : yield* deriveTogether(viewSecrets, keys.publicKeys);
-  const sifted: Sifted[] = [];
+  const results: Sifted[] = [];
   const perStep = Math.ceil(DERIVATIONS_PER_STEP / (1 + keys.viewTags.length));
   for (const derivations of derived) {
-    if (sifted.length % perStep === perStep - 1) yield;
+    if (results.length % perStep === perStep - 1) yield;
     const { outputCounts, keyCounts, imageCounts, keyImages } = keys;
     const passed = passing(keys, derivations);
-    sifted.push({ outputCounts, keyCounts, imageCounts, keyImages, derivations, ...passed });
+    results.push({ outputCounts, keyCounts, imageCounts, keyImages, derivations, ...passed });
   }
-  return sifted;
+  return results;
 }
 
 function* deriveOneByOne(

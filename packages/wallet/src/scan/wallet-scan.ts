@@ -62,7 +62,7 @@ export class WalletScan {
   #wake: (() => void)[] = [];
   #lastSiftId = 0;
   /** Callbacks that wait for results of other threads. */
-  readonly #sifting = new Map<number, (sifted: readonly Sifted[] | undefined) => void>();
+  readonly #sifting = new Map<number, (results: readonly Sifted[] | undefined) => void>();
 
   constructor(send: Send, feeds: NodeFeeds) {
     this.#send = send;
@@ -237,8 +237,8 @@ export class WalletScan {
     return new Promise((resolve) => this.#sifting.set(id, resolve));
   }
 
-  #receiveSifted({ id, sifted }: Extract<ToWorker, { kind: "sifted" }>): void {
-    this.#sifting.get(id)?.(sifted);
+  #receiveSifted({ id, results }: Extract<ToWorker, { kind: "sifted" }>): void {
+    this.#sifting.get(id)?.(results);
     this.#sifting.delete(id);
   }
 

@@ -70,21 +70,21 @@ class Numbers {
   readonly #large = new Map<number, number>();
 
   of(key: number): number {
-    const held = key < DIRECT ? this.#small[key] : this.#large.get(key);
-    return held === undefined || held === 0 ? this.#add(key) : held - 1;
+    const slot = key < DIRECT ? this.#small[key] : this.#large.get(key);
+    return slot === undefined || slot === 0 ? this.#add(key) : slot - 1;
   }
 
   #add(key: number): number {
-    const held = this.keys.push(key);
-    if (key >= DIRECT) this.#large.set(key, held);
+    const slot = this.keys.push(key);
+    if (key >= DIRECT) this.#large.set(key, slot);
     else {
       if (key >= this.#small.length) {
         const larger = new Uint32Array(Math.min(DIRECT, 2 * (key + 1)));
         larger.set(this.#small);
         this.#small = larger;
       }
-      this.#small[key] = held;
+      this.#small[key] = slot;
     }
-    return held - 1;
+    return slot - 1;
   }
 }

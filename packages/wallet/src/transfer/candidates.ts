@@ -50,8 +50,8 @@ export function* placesOfAddresses(
 ): Generator<void, Uint32Array> {
   const { outputs } = wallet.state;
   if (minors.length === 0) return places;
-  const wanted = new Set(minors);
-  return yield* placesWhere(places, (place) => wanted.has(outputs.minorOf(place)));
+  const minorSet = new Set(minors);
+  return yield* placesWhere(places, (place) => minorSet.has(outputs.minorOf(place)));
 }
 
 /** Finds those of some places whose outputs are worth more than the fee for spending them. */

@@ -130,8 +130,8 @@ const RECENT_RATIO = 0.5;
 
 /** How many of the decoys should be recent ones; one less if the real output is recent itself. */
 function recentDecoys({ unlocked, recent }: AmountCount, real: number, count: number): number {
-  const wanted = Math.min(Math.max(1, Math.floor(count * RECENT_RATIO)), recent);
-  return real >= unlocked - recent && wanted > 0 ? wanted - 1 : wanted;
+  const target = Math.min(Math.max(1, Math.floor(count * RECENT_RATIO)), recent);
+  return real >= unlocked - recent && target > 0 ? target - 1 : target;
 }
 
 /**

@@ -41,7 +41,7 @@ export function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigi
 const KEY_EXTRA_BYTES = 44;
 
 /** Describes what is wrong with the fee (atomic units) of construction data; undefined if it is acceptable. */
-export function absurdFee(data: ConstructionData, seen: SeenChain): string | undefined {
+export function absurdFee(data: ConstructionData, chain: SeenChain): string | undefined {
   const { sources, splitDestinations, extra } = data;
   const fee = sumAmounts(sources) - sumAmounts(splitDestinations);
   const weight = estimateTransactionWeight({
@@ -50,6 +50,6 @@ export function absurdFee(data: ConstructionData, seen: SeenChain): string | und
     ringSize: RING_SIZE,
     extraSize: extra.length + KEY_EXTRA_BYTES,
   });
-  const limit = feeLimits(seen).at(-1)! * BigInt(weight);
+  const limit = feeLimits(chain).at(-1)! * BigInt(weight);
   return fee > limit ? `its fee is absurd: ${fee} atomic units, more than ${limit}` : undefined;
 }

@@ -17,7 +17,7 @@ const HIGHEST_PRIORITY = 4;
  * Requests the fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`, also if a node demands an
  * absurd fee. Source: wallet2.cpp `get_base_fee`.
  */
-export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChain): Promise<FeeRate> {
+export async function feeRateOf(daemon: Daemon, priority: number, chain: SeenChain): Promise<FeeRate> {
   const response = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
   const answer = await response.catch(refuseTransfer);
   const level = Math.min(Math.max(priority, 1), HIGHEST_PRIORITY) - 1;
@@ -25,7 +25,7 @@ export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChai
   if (feePerByte === undefined || feePerByte === 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");
   const quantizationMask = BigInt(Math.max(1, answer.quantization_mask));
-  if (feePerByte > feeLimits(seen)[level]! || quantizationMask > FEE_TOLERANCE * FEE_QUANTIZATION_MASK)
+  if (feePerByte > feeLimits(chain)[level]! || quantizationMask > FEE_TOLERANCE * FEE_QUANTIZATION_MASK)
     throw new WalletRefusal(
       "GENERIC_TRANSFER_ERROR",
       `the node asks for absurd fees: ${feePerByte} atomic units per byte, in steps of ${quantizationMask}`,

@@ -62,17 +62,17 @@ export class KeptOutputCounts {
   async #extend(ask: AskCounts, walletHeight: number): Promise<OutputCounts | undefined> {
     const { startHeight, cumulative } = this.#counts;
     if (cumulative.length <= OVERLAP) return undefined;
-    const lasting = cumulative.slice(0, -OVERLAP);
-    const fromHeight = startHeight + lasting.length;
+    const stableCounts = cumulative.slice(0, -OVERLAP);
+    const fromHeight = startHeight + stableCounts.length;
     const counts = await ask(fromHeight).catch((error: unknown) => {
       // A chain that has become shorter has no counts from that height on.
       if (error instanceof WalletRefusal) return undefined;
       throw error;
     });
-    if (counts === undefined || counts.startHeight !== fromHeight || counts.base !== lasting.at(-1))
+    if (counts === undefined || counts.startHeight !== fromHeight || counts.base !== stableCounts.at(-1))
       return undefined;
     checkCounts(counts, fromHeight, walletHeight);
-    return { startHeight, cumulative: accumulate(lasting, counts) };
+    return { startHeight, cumulative: accumulate(stableCounts, counts) };
   }
 }
 

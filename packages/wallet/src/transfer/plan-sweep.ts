@@ -66,10 +66,10 @@ async function planOne(
 function nextPool(
   { inputs, dust }: { readonly inputs: OutputPool; readonly dust: OutputPool },
   count: number,
-  { gathered, context }: { readonly gathered: bigint; readonly context: PlanContext },
+  { sum, context }: { readonly sum: bigint; readonly context: PlanContext },
 ): OutputPool {
   if (inputs.size === 0 || dust.size === 0) return inputs.size === 0 ? dust : inputs;
-  const isDustsTurn = count % 2 === 1 || gathered > estimatedFee(count + 1, 1, context);
+  const isDustsTurn = count % 2 === 1 || sum > estimatedFee(count + 1, 1, context);
   return isDustsTurn ? dust : inputs;
 }
 
@@ -80,18 +80,18 @@ export async function planSweep(request: SweepRequest, context: PlanContext): Pr
   const { random } = request;
   const done: PlannedTransaction[] = [];
   const [inputs, dust] = [poolOf(request.inputs), poolOf(request.dust)];
-  let chosen: OwnedOutput[] = [];
-  let gathered = 0n;
+  let selection: OwnedOutput[] = [];
+  let sum = 0n;
   while (inputs.size + dust.size > 0) {
-    const pool = nextPool({ inputs, dust }, chosen.length, { gathered, context });
-    const index = pickRandomInput(pool, chosen, random);
+    const pool = nextPool({ inputs, dust }, selection.length, { sum, context });
+    const index = pickRandomInput(pool, selection, random);
     const input = pool.at(index);
     pool.removeAt(index);
-    chosen.push(input);
-    gathered += input.amount;
-    if (inputs.size + dust.size > 0 && !isFull(chosen.length, 2, context)) continue;
-    done.push(await planOne(chosen, request, context));
-    chosen = [];
+    selection.push(input);
+    sum += input.amount;
+    if (inputs.size + dust.size > 0 && !isFull(selection.length, 2, context)) continue;
+    done.push(await planOne(selection, request, context));
+    selection = [];
   }
   return done;
 }

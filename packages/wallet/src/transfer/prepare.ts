@@ -175,11 +175,11 @@ function* outputsAt(book: OutputBook, places: Uint32Array): Generator<void, Owne
 export async function prepareSweep(
   parts: PrepareParts,
   sweep: Sweep,
-  chosen?: readonly OwnedOutput[],
+  selection?: readonly OwnedOutput[],
 ): Promise<RingedTransaction[]> {
   const { destination, outputs } = sweep;
   const inputs =
-    chosen ?? (await runSliced(whileUnchanged(parts.wallet.state.outputs, chooseSwept(parts, sweep))));
+    selection ?? (await runSliced(whileUnchanged(parts.wallet.state.outputs, chooseSwept(parts, sweep))));
   const { context, ring } = createContext(parts, [destination]);
   const swept = { inputs: inputs.filter((output) => !isDust(output)), dust: inputs.filter(isDust) };
   const planned = await planSweep({ destination, outputs, ...swept, random: parts.random }, context);

@@ -160,11 +160,11 @@ function drawCandidates(
   const available = counts.get(input.amount);
   const unlocked = input.rct ? spendableOutputCount(cumulative) : (available?.unlocked ?? 0);
   const earlierRing = earlier.filter((index) => index < unlocked);
-  const wanted = { real: realIndexOf(input), earlierRing };
+  const ringRequest = { real: realIndexOf(input), earlierRing };
   const indices =
     input.rct || available === undefined
-      ? pickCandidates({ ...wanted, cumulative, count: CANDIDATES }, random)
-      : pickVisibleCandidates({ ...wanted, available, count: VISIBLE_CANDIDATES }, random);
+      ? pickCandidates({ ...ringRequest, cumulative, count: CANDIDATES }, random)
+      : pickVisibleCandidates({ ...ringRequest, available, count: VISIBLE_CANDIDATES }, random);
   return { input, indices };
 }
 

@@ -29,13 +29,13 @@ export function relatednessOf(a: OwnedOutput, b: OwnedOutput): number {
 }
 
 /** The greatest relatedness of an output of the pool to those already chosen. */
-function greatestRelatedness(pool: OutputPool, index: number, chosen: readonly OwnedOutput[]): number {
+function greatestRelatedness(pool: OutputPool, index: number, selection: readonly OwnedOutput[]): number {
   const height = pool.heightAt(index);
   let nearest = Number.POSITIVE_INFINITY;
-  for (const input of chosen) nearest = Math.min(nearest, Math.abs(input.height - height));
+  for (const input of selection) nearest = Math.min(nearest, Math.abs(input.height - height));
   return relatedness(nearest, () => {
     const { txHash } = pool.at(index);
-    return chosen.some((input) => input.height === height && equalBytes(input.txHash, txHash));
+    return selection.some((input) => input.height === height && equalBytes(input.txHash, txHash));
   });
 }
 
@@ -126,11 +126,15 @@ function relatednessIn(pool: OutputPool, a: number, b: number): number {
 }
 
 /** Indices of the outputs that are least related to those already chosen. */
-function leastRelated(pool: OutputPool, indices: Iterable<number>, chosen: readonly OwnedOutput[]): number[] {
+function leastRelated(
+  pool: OutputPool,
+  indices: Iterable<number>,
+  selection: readonly OwnedOutput[],
+): number[] {
   let best = 1;
   let least: number[] = [];
   for (const index of indices) {
-    const related = greatestRelatedness(pool, index, chosen);
+    const related = greatestRelatedness(pool, index, selection);
     if (related < best) {
       best = related;
       least = [];
@@ -147,16 +151,16 @@ function* everyIndex({ size }: OutputPool): IterableIterator<number> {
 /** Index of a random one of the outputs least related to those already chosen. The pool must not be empty. */
 export function pickRandomInput(
   pool: OutputPool,
-  chosen: readonly OwnedOutput[],
+  selection: readonly OwnedOutput[],
   random: RandomSource,
 ): number {
   const any = () => randomIndex(random, pool.size);
   for (let attempt = 0; pool.size > TRIES && attempt < TRIES; attempt++) {
     const index = any();
-    if (chosen.length === 0 || greatestRelatedness(pool, index, chosen) === 0) return index;
+    if (selection.length === 0 || greatestRelatedness(pool, index, selection) === 0) return index;
   }
   const compared = pool.size <= MAX_COMPARED ? everyIndex(pool) : Array.from({ length: MAX_COMPARED }, any);
-  const candidates = leastRelated(pool, compared, chosen);
+  const candidates = leastRelated(pool, compared, selection);
   return candidates[randomIndex(random, candidates.length)]!;
 }
 
@@ -166,7 +170,7 @@ export function pickRandomInput(
  */
 export function* smallestInput(
   pool: OutputPool,
-  chosen: readonly OwnedOutput[],
+  selection: readonly OwnedOutput[],
 ): Generator<void, number | undefined> {
   let [smallest, best, amount] = [-1, 1, boundOf(-1n)];
   for (let index = 0; index < pool.size; index++) {
@@ -174,7 +178,7 @@ export function* smallestInput(
     if (!pool.isHiddenAt(index)) continue;
     const isSmaller = smallest === -1 || compareAmount(pool, index, amount) < 0;
     if (!isSmaller && best === 0) continue;
-    const related = greatestRelatedness(pool, index, chosen);
+    const related = greatestRelatedness(pool, index, selection);
     if (related > best || (related === best && !isSmaller)) continue;
     [smallest, best, amount] = [index, related, boundOf(pool.amountAt(index))];
   }

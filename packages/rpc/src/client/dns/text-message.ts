@@ -129,11 +129,11 @@ function readTexts(cursor: Cursor, name: string, records: number): string[] {
 /** Parses the response to `writeTextQuestion(name, id)`. Throws BadNameAnswer for anything else. */
 export function readTextAnswer(message: Uint8Array, { name, id }: { name: string; id: number }): NamedTexts {
   const cursor = new Cursor(Buffer.from(message.buffer, message.byteOffset, message.byteLength));
-  const answered = cursor.uint16();
+  const responseId = cursor.uint16();
   const flags = cursor.uint16();
   const [questions, records] = [cursor.uint16(), cursor.uint16()];
   cursor.take(4);
-  if (answered !== id || (flags & (isResponse | OPCODE_BITS)) !== isResponse || questions !== 1)
+  if (responseId !== id || (flags & (isResponse | OPCODE_BITS)) !== isResponse || questions !== 1)
     throw new BadNameAnswer("not the answer");
   const owner = `${name.toLowerCase()}.`;
   if (cursor.name() !== owner || cursor.uint16() !== TYPE_TXT || cursor.uint16() !== CLASS_INTERNET)

@@ -13,7 +13,7 @@ export interface BodyReader {
   /** The bytes taken so far; empty if the body is not kept. */
   body(): Buffer;
   /** Memory that it uses, in bytes. */
-  held(): number;
+  bufferedBytes(): number;
   /** True as soon as the body is known to be longer than allowed; no more bytes may be passed to it then. */
   isTooLarge(): boolean;
 }
@@ -37,7 +37,7 @@ class PlainBody implements BodyReader {
   readonly #options: BodyOptions;
   #left: number;
   /** The bytes of a body that arrived in several pieces. */
-  #gathered: Gathered | undefined;
+  #parts: Gathered | undefined;
   #whole: Buffer | undefined;
 
   constructor(length: number, options: BodyOptions) {
@@ -55,18 +55,18 @@ class PlainBody implements BodyReader {
       return bytes.length === this.#length ? none : bytes.subarray(this.#length);
     }
     const size = Math.min(this.#left, bytes.length);
-    this.#gathered ??= new Gathered();
-    if (keep) this.#gathered.add(bytes.subarray(0, size));
+    this.#parts ??= new Gathered();
+    if (keep) this.#parts.add(bytes.subarray(0, size));
     this.#left -= size;
     return this.#left === 0 ? bytes.subarray(size) : undefined;
   }
 
   body(): Buffer {
-    return this.#whole ?? this.#gathered?.bytes ?? none;
+    return this.#whole ?? this.#parts?.bytes ?? none;
   }
 
-  held(): number {
-    return this.#gathered?.capacity ?? 0;
+  bufferedBytes(): number {
+    return this.#parts?.capacity ?? 0;
   }
 
   isTooLarge(): boolean {
@@ -80,7 +80,7 @@ const MAX_TRAILER = 4096;
 
 /** Source: RFC 9112, section 7.1. */
 function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
-  const gathered = new Gathered();
+  const parts = new Gathered();
   let state: "size" | "data" | "data end" | "trailer" | "done" = "size";
   let line = "";
   let left = 0;
@@ -89,7 +89,7 @@ function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
 
   const takeData = (bytes: Buffer, at: number): number => {
     const size = Math.min(left, bytes.length - at);
-    if (keep) gathered.add(bytes.subarray(at, at + size));
+    if (keep) parts.add(bytes.subarray(at, at + size));
     left -= size;
     if (left === 0) state = "data end";
     return at + size;
@@ -132,8 +132,8 @@ function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
       }
       return state === "done" ? bytes.subarray(at) : undefined;
     },
-    body: () => gathered.bytes,
-    held: () => gathered.capacity,
+    body: () => parts.bytes,
+    bufferedBytes: () => parts.capacity,
     isTooLarge: () => total > maxBytes,
   };
 }

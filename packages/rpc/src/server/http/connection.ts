@@ -227,7 +227,7 @@ export class HttpConnection {
     const rest = reader.isTooLarge() ? undefined : reader.take(bytes);
     if (reader.isTooLarge()) return void this.#answer("too large");
     if (rest === undefined) {
-      if (!this.#caller.request.resize(reader.held())) this.cut();
+      if (!this.#caller.request.resize(reader.bufferedBytes())) this.cut();
       return;
     }
     const body = reader.body();

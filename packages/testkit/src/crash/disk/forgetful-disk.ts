@@ -54,16 +54,16 @@ export class ForgetfulDisk {
   /** Looks at what the folder holds now. */
   observe(): void {
     const names = new Map<string, Inode>();
-    const seen = new Set<bigint>();
+    const numbers = new Set<bigint>();
     for (const name of readdirSync(this.folder).sort()) {
       if (this.#ignored.test(name)) continue;
       const entry = this.#look(join(this.folder, name));
       if (entry === undefined) continue;
-      seen.add(entry.number);
+      numbers.add(entry.number);
       names.set(name, entry.inode);
     }
     // The number of a file that is gone is given to another one.
-    for (const number of this.#inodes.keys()) if (!seen.has(number)) this.#inodes.delete(number);
+    for (const number of this.#inodes.keys()) if (!numbers.has(number)) this.#inodes.delete(number);
     const last = this.#names.at(-1)!;
     const isSame = last.size === names.size && [...names].every(([name, inode]) => last.get(name) === inode);
     if (!isSame) this.#names.push(names);

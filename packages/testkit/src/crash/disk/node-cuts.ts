@@ -34,7 +34,7 @@ export interface NodeCutsOptions {
 /** What the process is watched for; set by what is at work. */
 export interface Hooks {
   beginSync: (file: number) => () => void;
-  happened: (operation: string, file?: number) => void;
+  onOperation: (operation: string, file?: number) => void;
   bootId: string | undefined;
 }
 
@@ -78,7 +78,7 @@ class Victim {
   }
 
   /** A flush is two syncs with a mark between them; what it began with is durable after the second. */
-  hooks(): Pick<Hooks, "beginSync" | "happened"> {
+  hooks(): Pick<Hooks, "beginSync" | "onOperation"> {
     return {
       beginSync: (file) => {
         if (!this.#disk.has(file)) return () => {};
@@ -91,7 +91,7 @@ class Victim {
           this.#isMarked = false;
         };
       },
-      happened: (operation, file) => {
+      onOperation: (operation, file) => {
         if (operation === "write" && file !== undefined && this.#disk.has(file)) this.#isMarked = true;
         this.cuts.offer();
       },

@@ -5,10 +5,10 @@ import { watchFiles } from "./watch-files.ts";
 
 const [service, folder, seed, count] = process.argv.slice(2) as [string, string, string, string];
 
-const hooks: Hooks = { beginSync: () => () => {}, happened: () => {}, bootId: undefined };
+const hooks: Hooks = { beginSync: () => () => {}, onOperation: () => {}, bootId: undefined };
 watchFiles({
   beginSync: (file) => hooks.beginSync(file),
-  happened: (operation, file) => hooks.happened(operation, file),
+  onOperation: (operation, file) => hooks.onOperation(operation, file),
   bootId: () => hooks.bootId,
 });
 

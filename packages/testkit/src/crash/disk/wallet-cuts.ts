@@ -236,7 +236,7 @@ export async function runWalletCuts(options: NodeCutsOptions, hooks: Hooks): Pro
   const disk = new ForgetfulDisk(watched, /\.lock$/);
   const victim = new Victim({ disk, chance, count, ask, mine });
   hooks.beginSync = (file) => (disk.has(file) ? disk.beginSync(file) : () => {});
-  hooks.happened = () => victim.cuts.offer();
+  hooks.onOperation = () => victim.cuts.offer();
   await victim.begin(wordsOf("payer"));
   address = String((await ask("get_address")).address);
   await call(nodeUrl, "generateblocks", { amount_of_blocks: 120, wallet_address: address });

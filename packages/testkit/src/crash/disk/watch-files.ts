@@ -7,28 +7,28 @@ export interface FileWatch {
   /** Before a file or folder (its descriptor) is synced; the result is called once it is. */
   readonly beginSync: (file: number) => () => void;
   /** After every operation, and before each sync; with the descriptor where there is one. */
-  readonly happened: (operation: "write" | "sync" | "rename" | "remove", file?: number) => void;
+  readonly onOperation: (operation: "write" | "sync" | "rename" | "remove", file?: number) => void;
   /** The run of the operating system programs are told they are in; undefined: the real one. */
   readonly bootId: () => string | undefined;
 }
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
-function watchHandle(file: FileHandle, { beginSync, happened }: FileWatch): FileHandle {
+function watchHandle(file: FileHandle, { beginSync, onOperation }: FileWatch): FileHandle {
   const { write, writeFile, truncate, sync, datasync } = file;
   const after = <A extends unknown[], R>(operation: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
       const result = await operation.apply(file, args);
-      happened("write", file.fd);
+      onOperation("write", file.fd);
       return result;
     };
   };
   const synced = (operation: () => Promise<void>) => async () => {
     const done = beginSync(file.fd);
-    happened("sync");
+    onOperation("sync");
     await operation.call(file);
     done();
-    happened("sync");
+    onOperation("sync");
   };
   return Object.assign(file, {
     write: after(write as (...args: unknown[]) => Promise<unknown>),
@@ -45,34 +45,34 @@ function watchPromises(watch: FileWatch): void {
     open: async (...args: Parameters<typeof open>) => watchHandle(await open(...args), watch),
     rename: async (from: string, to: string) => {
       await rename(from, to);
-      watch.happened("rename");
+      watch.onOperation("rename");
     },
     rm: async (path: string, options: object) => {
       await rm(path, options);
-      watch.happened("remove");
+      watch.onOperation("remove");
     },
   });
 }
 
 type Callback = (error: NodeJS.ErrnoException | null) => void;
 
-function watchCallbacks({ beginSync, happened }: FileWatch): void {
+function watchCallbacks({ beginSync, onOperation }: FileWatch): void {
   const { fdatasync, fsync, fdatasyncSync, fsyncSync, writeSync, renameSync } = fs;
   const later = (operation: typeof fdatasync) => (file: number, callback: Callback) => {
     const done = beginSync(file);
-    happened("sync");
+    onOperation("sync");
     operation(file, (error) => {
       if (error === null) done();
-      happened("sync");
+      onOperation("sync");
       callback(error);
     });
   };
   const atOnce = (operation: typeof fdatasyncSync) => (file: number) => {
     const done = beginSync(file);
-    happened("sync");
+    onOperation("sync");
     operation(file);
     done();
-    happened("sync");
+    onOperation("sync");
   };
   Object.assign(fs, {
     fdatasync: later(fdatasync),
@@ -81,12 +81,12 @@ function watchCallbacks({ beginSync, happened }: FileWatch): void {
     fsyncSync: atOnce(fsyncSync),
     writeSync: (...args: Parameters<typeof writeSync>) => {
       const written = writeSync(...args);
-      happened("write", args[0]);
+      onOperation("write", args[0]);
       return written;
     },
     renameSync: (from: string, to: string) => {
       renameSync(from, to);
-      happened("rename");
+      onOperation("rename");
     },
   });
 }

@@ -42,7 +42,7 @@ class Loop {
 
 /** Reads the log page by page, from where it is. */
 export class CursorConsumer {
-  readonly seen = new SeenEvents("the reader with a cursor");
+  readonly seenEvents = new SeenEvents("the reader with a cursor");
   readonly #onEvent: (event: ExactObject) => void;
   readonly #urlOf: () => string;
   readonly #loop: Loop;
@@ -56,12 +56,12 @@ export class CursorConsumer {
   async #readPage(): Promise<void> {
     const page = await this.#fetchPage().catch(() => undefined);
     const events = (page?.events ?? []) as ExactObject[];
-    for (const event of events) if (this.seen.add(event)) this.#onEvent(event);
+    for (const event of events) if (this.seenEvents.add(event)) this.#onEvent(event);
     if (events.length === 0) await delay(PAUSE_MS);
   }
 
   async #fetchPage(): Promise<ExactObject> {
-    const url = `${this.#urlOf()}/events?after=${this.seen.last}&limit=${EVENTS_PER_PAGE}`;
+    const url = `${this.#urlOf()}/events?after=${this.seenEvents.last}&limit=${EVENTS_PER_PAGE}`;
     const response = await fetch(url);
     const page = parseExact(await response.text());
     if (!response.ok || !isExactObject(page)) throw new Error(`HTTP ${response.status}`);
@@ -85,7 +85,7 @@ async function bodyOf(request: IncomingMessage): Promise<ExactObject> {
 
 /** Takes webhooks, and fails now and then: with the pauses that follow it is away about half of the time. */
 export class HookConsumer {
-  readonly seen = new SeenEvents("the receiver of webhooks");
+  readonly seenEvents = new SeenEvents("the receiver of webhooks");
   /** Number of requests that it failed. */
   refused = 0;
   /** Whether it takes what comes, as once the run is over. */
@@ -142,7 +142,7 @@ export class HookConsumer {
 
   #add(event: ExactObject): void {
     try {
-      this.seen.add(event, true);
+      this.seenEvents.add(event, true);
     } catch (error) {
       this.#failure ??= error;
     }
@@ -161,7 +161,7 @@ export class HookConsumer {
 
 /** Reads the stream of a NATS server, over a connection of its own each time. */
 export class StreamConsumer {
-  readonly seen = new SeenEvents("the reader of the stream");
+  readonly seenEvents = new SeenEvents("the reader of the stream");
   readonly #address: string;
   readonly #loop: Loop;
   #next = 1;
@@ -174,7 +174,7 @@ export class StreamConsumer {
   async #readPage(): Promise<void> {
     const events = await this.#fetchPage().catch(() => []);
     for (const { event, streamSequence } of events) {
-      this.seen.add(event);
+      this.seenEvents.add(event);
       this.#next = streamSequence + 1;
     }
     if (events.length === 0) await delay(PAUSE_MS);

@@ -78,12 +78,15 @@ async function checkAll(world: EventsWorld): Promise<void> {
   const last = await lastSequence(world);
   const haveSeen = async () => {
     world.check();
-    return [cursor, hook, stream].every(({ seen }) => seen.last >= last);
+    return [cursor, hook, stream].every(({ seenEvents }) => seenEvents.last >= last);
   };
   const isComplete = await until(haveSeen, CAUGHT_UP_WITHIN_MS);
-  demand(isComplete, `of ${last} events ${cursor.seen.last}, ${hook.seen.last} and ${stream.seen.last} came`);
-  cursor.seen.demandSame(hook.seen);
-  cursor.seen.demandSame(stream.seen);
+  demand(
+    isComplete,
+    `of ${last} events ${cursor.seenEvents.last}, ${hook.seenEvents.last} and ${stream.seenEvents.last} came`,
+  );
+  cursor.seenEvents.demandSame(hook.seenEvents);
+  cursor.seenEvents.demandSame(stream.seenEvents);
   const receipts = [];
   for (let from = 0; from < height; from += BLOCKS_PER_CALL) {
     const filter = {
@@ -100,10 +103,10 @@ async function checkAll(world: EventsWorld): Promise<void> {
 /** The number of the last event, asked until no more come. */
 async function lastSequence(world: EventsWorld): Promise<number> {
   for (let last = -1; ; ) {
-    const response = await fetch(`${world.service.url}/events?after=${world.cursor.seen.last}&limit=1`);
+    const response = await fetch(`${world.service.url}/events?after=${world.cursor.seenEvents.last}&limit=1`);
     const { events } = (await response.json()) as { events: { sequence: number }[] };
-    if (events.length === 0 && last === world.cursor.seen.last) return last;
-    last = world.cursor.seen.last;
+    if (events.length === 0 && last === world.cursor.seenEvents.last) return last;
+    last = world.cursor.seenEvents.last;
     await delay(500);
     world.check();
   }
@@ -127,17 +130,17 @@ export async function runEventRounds(options: EventRoundsOptions): Promise<Event
         },
       );
       reorganisations += hasReorganised ? 1 : 0;
-      onRound?.(round, world.cursor.seen.last);
+      onRound?.(round, world.cursor.seenEvents.last);
     }
     await checkAll(world);
     const { cursor, hook, payments: receiverPayments } = world;
     const { refused } = hook;
     return {
-      events: cursor.seen.last,
+      events: cursor.seenEvents.last,
       counts: receiverPayments.counts,
       reorganisations,
       refused,
-      repeated: hook.seen.repeated,
+      repeated: hook.seenEvents.repeated,
     };
   } finally {
     await world.stop();

@@ -42,11 +42,11 @@ export function chooseMishaps(chance: Chance): {
   readonly happen: Mishap;
 } {
   const names = Object.keys(mishaps);
-  const chosen = [chance.pick(names), ...(chance.happens(0.3) ? [chance.pick(names)] : [])];
+  const selection = [chance.pick(names), ...(chance.happens(0.3) ? [chance.pick(names)] : [])];
   return {
-    names: chosen,
+    names: selection,
     happen: async (world) => {
-      await Promise.all(chosen.map((name) => mishaps[name]!(world, chance)));
+      await Promise.all(selection.map((name) => mishaps[name]!(world, chance)));
     },
   };
 }

@@ -47,12 +47,12 @@ export async function payUntilAnswered(world: PayerWorld, order: Order, chance: 
     if (chance.happens(0.5)) await unlessRefused(world.ask("refresh"));
     const trouble = isTroubled ? chooseMishaps(chance) : undefined;
     if (trouble !== undefined) mishaps.push(...trouble.names);
-    const happened = trouble?.happen(world, chance);
+    const mishap = trouble?.happen(world, chance);
     const response = world.askOverLine(order.method, params).then(
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );
-    const [outcome] = await Promise.all([response, happened]);
+    const [outcome] = await Promise.all([response, mishap]);
     world.lines.payer.spare();
     world.lines.node.spare();
     if ("answer" in outcome) return { answer: outcome.answer, attempts, mishaps };

@@ -64,10 +64,10 @@ async function pay(world: PayerWorld, { round, address, chance }: Plan): Promise
     await checkRepeated(world, way, { ...params, idempotency_key: key }, answer);
     return { ids: idsOf(answer), paid, ...counts };
   }
-  const held = { ...params, do_not_relay: true, get_tx_metadata: true };
+  const unsentParams = { ...params, do_not_relay: true, get_tx_metadata: true };
   const draft = await payUntilAnswered(
     world,
-    { key: `${key}-made`, method: "transfer", params: held },
+    { key: `${key}-made`, method: "transfer", params: unsentParams },
     chance,
   );
   const relayed = { hex: String(draft.answer.tx_metadata) };

@@ -45,8 +45,8 @@ const relayTx = sending(
   "relay_tx",
   {},
 )(async (stage) => {
-  const held = { ...stage.payment, do_not_relay: true, get_tx_metadata: true };
-  return { hex: text((await stage.ask("transfer", held)).tx_metadata) };
+  const unsentParams = { ...stage.payment, do_not_relay: true, get_tx_metadata: true };
+  return { hex: text((await stage.ask("transfer", unsentParams)).tx_metadata) };
 });
 
 const submitTransfer = sending("view", "submit_transfer", { keepsKey: false })(async (stage) => {
@@ -64,14 +64,14 @@ const submitTransfer = sending("view", "submit_transfer", { keepsKey: false })(a
 async function checkAgainstTwin(stage: Stage): Promise<void> {
   await stage.open("alice");
   await stage.world.twin("refresh");
-  const seen = async (ask: Stage["ask"]): Promise<string> => {
+  const transfersOf = async (ask: Stage["ask"]): Promise<string> => {
     const { transfers } = await ask("incoming_transfers", { transfer_type: "all" });
     const { balance } = await ask("get_balance");
     const { height } = await ask("get_height");
     const outputs = listOf(transfers).map((it) => `${it.pubkey} ${it.amount} ${it.block_height} ${it.spent}`);
     return [`height ${height}, balance ${balance}`, ...outputs.sort()].join("\n");
   };
-  const [own, other] = [await seen(stage.ask), await seen(stage.world.twin)];
+  const [own, other] = [await transfersOf(stage.ask), await transfersOf(stage.world.twin)];
   demand(own === other, `the wallet knows\n${own}\nwhere another knows\n${other}`);
 }
 

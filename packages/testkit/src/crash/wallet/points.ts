@@ -23,14 +23,14 @@ type StoreEngine = { apply(wallet: never, change: never): Promise<number> };
 /** Where a store's changes count as written. */
 const IN_STORE = "store.anulo";
 
-let armed: { readonly point: FilePoint; seen: number } | undefined;
+let armed: { readonly point: FilePoint; count: number } | undefined;
 
 /** New names of files that may still be open under the old one. */
 const renamed = new Map<string, string>();
 
 /** Counting begins now. */
 export function arm(point: FilePoint): void {
-  armed = { point, seen: 0 };
+  armed = { point, count: 0 };
 }
 
 function die(): never {
@@ -44,8 +44,8 @@ function fateOf(operation: Operation, path: string): FilePoint["when"] | undefin
   const isMeant =
     armed?.point.operation === operation && [path, now].some((it) => it.endsWith(armed!.point.file));
   if (armed === undefined || !isMeant) return;
-  armed.seen++;
-  return armed.seen === armed.point.nth ? armed.point.when : undefined;
+  armed.count++;
+  return armed.count === armed.point.nth ? armed.point.when : undefined;
 }
 
 async function around<T>(operation: Operation, path: string, task: () => Promise<T>): Promise<T> {

@@ -78,7 +78,7 @@ async function playRound(stage: Stage, name: string): Promise<void> {
   if (place !== "answered" && "relay" in place) {
     stage.world.goBetween.arm(place.relay, () => void victim.kill());
   } else if (place !== "answered") await victim.arm(place);
-  const answered = await act.work(stage).then(
+  const hasAnswered = await act.work(stage).then(
     () => true,
     (error: unknown) => {
       if (error instanceof Error && error.name === "CallFailed") throw error;
@@ -86,7 +86,7 @@ async function playRound(stage: Stage, name: string): Promise<void> {
     },
   );
   if (place === "answered") await victim.kill();
-  demand(answered === (place === "answered"), "the point was not reached");
+  demand(hasAnswered === (place === "answered"), "the point was not reached");
   await victim.kill();
   await stage.revive();
   await act.check(stage);

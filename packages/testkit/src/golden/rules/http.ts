@@ -3,7 +3,7 @@ import { fromHex, readPortable, toHex, writePortable } from "@anulo/protocol";
 import type { Context } from "../context.ts";
 import type { GoldenAnswer } from "../recording.ts";
 import { loadRecording } from "../recording.ts";
-import { answered, type Rule, refused, turnedAway } from "../rule.ts";
+import { type Rule, refused, turnedAway, withJson } from "../rule.ts";
 
 /** What the same call answers to a login that is right. */
 function answerAfterLogin({ group, release }: Context): GoldenAnswer {
@@ -99,7 +99,7 @@ export const httpRules: readonly Rule[] = [
   {
     id: /^\/(start|stop)_save_graph$/,
     why: "/start_save_graph, /stop_save_graph: OK",
-    change: (answer, { step }) => (step.to === "node" ? answered(answer, { status: "OK" }) : answer),
+    change: (answer, { step }) => (step.to === "node" ? withJson(answer, { status: "OK" }) : answer),
   },
   {
     id: /^http:chunked body$/,
@@ -114,7 +114,7 @@ export const httpRules: readonly Rule[] = [
     change: (answer, context) => {
       const { json } = resultOf(context);
       if (!isExactObject(json)) return answer;
-      return answered(answer, [json, { ...json, id: "1" }]);
+      return withJson(answer, [json, { ...json, id: "1" }]);
     },
   },
 ];

@@ -44,7 +44,7 @@ const spent = [
 ];
 const spentAmount = 70_364_986_226_746;
 /** What is left once the change is back. */
-const gone = Number(sent.a!.amount) + Number(sent.a!.fee);
+const sumSpent = Number(sent.a!.amount) + Number(sent.a!.fee);
 
 /** The payment as it waits. */
 function waiting({ step, release: recorded }: Context): ExactObject {
@@ -72,7 +72,7 @@ function lessBy(it: ExactObject, less: { readonly [name: string]: number }): Exa
 }
 
 const isFirst = (it: ExactObject): boolean => it.account_index === 0 && (it.address_index ?? 0) === 0;
-const balances = { balance: gone, unlocked_balance: spentAmount };
+const balances = { balance: sumSpent, unlocked_balance: spentAmount };
 
 /** Balances as they are while it waits; strict ones tell what the chain does, but count what waits as spent. */
 function withoutSpent(result: ExactObject, isStrict: boolean): ExactObject {
@@ -85,7 +85,7 @@ function withoutSpent(result: ExactObject, isStrict: boolean): ExactObject {
 
 function accountsWithoutSpent(result: ExactObject): ExactObject {
   const changed = inMember(result, "subaddress_accounts", (it) => (isFirst(it) ? lessBy(it, balances) : it));
-  return lessBy(changed, { total_balance: gone, total_unlocked_balance: spentAmount });
+  return lessBy(changed, { total_balance: sumSpent, total_unlocked_balance: spentAmount });
 }
 
 const isSpent = (it: Exact): boolean => isExactObject(it) && spent.includes(String(it.key_image));
@@ -108,8 +108,11 @@ function withSpent(answer: GoldenAnswer, context: Context): GoldenAnswer {
     if (!Array.isArray(transfers)) return result;
     const others = transfers.filter((it) => !isSpent(it));
     const spends = id === "incoming_transfers:available" ? [] : spentOutputs(context);
-    const shown = spends.filter(isExactObject).map((it) => ({ ...it, spent: true }));
-    return { ...result, transfers: [...others, ...shown].sort((one, other) => place(one) - place(other)) };
+    const spentTransfers = spends.filter(isExactObject).map((it) => ({ ...it, spent: true }));
+    return {
+      ...result,
+      transfers: [...others, ...spentTransfers].sort((one, other) => place(one) - place(other)),
+    };
   });
 }
 

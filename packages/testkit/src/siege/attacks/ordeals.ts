@@ -224,11 +224,11 @@ async function startEqual(dataDir: string): Promise<RunningDaemon> {
 async function findWay(node: RunningDaemon, options: DaemonOptions): Promise<string> {
   const honest = await startDaemon({ kind: "ours" }, options);
   try {
-    const wanted = await heightOf(honest);
-    const isThere = await until(async () => (await heightOf(node)) === wanted, FIND_WAY_MS);
+    const target = await heightOf(honest);
+    const isThere = await until(async () => (await heightOf(node)) === target, FIND_WAY_MS);
     const { bans = [] } = await call(node.url, "get_bans");
     if ((bans as unknown[]).length > 0) throw new Error("the honest peer was banned");
-    if (!isThere) throw new Error(`stuck at ${await heightOf(node)} of ${wanted}`);
+    if (!isThere) throw new Error(`stuck at ${await heightOf(node)} of ${target}`);
     return "found its way";
   } finally {
     await honest.stop();
