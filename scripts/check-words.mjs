@@ -1,5 +1,5 @@
 // Checks that declared names are made of the glossary's terms or of plain technical English (scripts/words), and of no
-// word that the glossary replaces by another.
+// word that the glossary replaces by another, and that no name in the sources is a participle that names nothing by itself.
 // --frequent N: lists instead the N words that names use most, with their meaning; --write: into docs/names.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,6 +53,14 @@ const listed = (file) =>
 /** Ordinary words, and abbreviations and names of programming, that names may be made of: add to them with care. */
 const plain = new Set(["english", "technical"].flatMap((name) => listed(`scripts/words/${name}.txt`)));
 
+/** Participles that say what was done with a thing and not what it is: no name by themselves, as `found` or `asked`. */
+const bareParticiples = new Set(listed("scripts/words/participles.txt"));
+/** Names of these are what files hold, or are still to be changed. */
+const mayBeBare = (file, name) =>
+  !/^(packages\/[a-z0-9]+\/(src|page|assembly)|bin\/src|scripts)\//.test(file) ||
+  /^packages\/(devnet|events|store|wallet\/src\/file)\//.test(file) ||
+  (file.startsWith("packages/wallet/") && name === "asked");
+
 const singular = (word) => word.replace(/ies$/, "y").replace(/(?<=[^s])s$/, "");
 const isTerm = (word) => meanings.has(word) || meanings.has(singular(word));
 const isKnown = (word) => isTerm(word) || plain.has(word);
@@ -64,7 +72,7 @@ function meaningOf(word) {
   return plain.has(word) ? "plain English" : (own ?? ofSingular)?.text;
 }
 
-/** Names that a file declares, each with its line. */
+/** Names that a file declares, each with its line, and whether it is chosen there: members of values follow their type. */
 function* namesIn(file) {
   const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
   const names = [];
@@ -73,7 +81,11 @@ function* namesIn(file) {
     const isDeclared =
       name !== undefined && !ts.isPropertyAccessExpression(node) && !ts.isImportSpecifier(node);
     if (isDeclared && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name)))
-      names.push([name.text, source.getLineAndCharacterOfPosition(name.getStart()).line + 1]);
+      names.push({
+        name: name.text,
+        line: source.getLineAndCharacterOfPosition(name.getStart()).line + 1,
+        isChosen: !ts.isObjectLiteralElement(node) && !ts.isExportSpecifier(node),
+      });
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -87,8 +99,11 @@ const counts = new Map();
 const problems = [];
 let names = 0;
 for (const file of files) {
-  for (const [name, line] of namesIn(file)) {
+  for (const { name, line, isChosen } of namesIn(file)) {
     names += 1;
+    const bare = name.replace("#", "");
+    if (isChosen && bareParticiples.has(bare) && !mayBeBare(file, bare))
+      problems.push(`${file}:${line}: ${name}: say what it is, ${bare} alone names nothing`);
     for (const word of wordsOf(name)) {
       counts.set(word, (counts.get(word) ?? 0) + 1);
       if (refused.has(word)) problems.push(`${file}:${line}: ${name}: say ${refused.get(word)}, not ${word}`);

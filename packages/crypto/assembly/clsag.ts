@@ -78,9 +78,9 @@ function prepareHashes(ring: Ring): void {
   memory.copy(rest + 32, ring.message, 32);
   const constant = <i32>(length - 32);
   memory.fill(PREFIX_STATE, 0, 200);
-  const taken = absorb(PREFIX_STATE, text, constant);
-  tailLength = constant - taken;
-  memory.copy(TAIL, text + taken, tailLength);
+  const blockBytes = absorb(PREFIX_STATE, text, constant);
+  tailLength = constant - blockBytes;
+  memory.copy(TAIL, text + blockBytes, tailLength);
   arenaRewind(mark);
 }
 
@@ -133,8 +133,8 @@ function sumTerms(top: i32): void {
 function roundHash(challenge: usize): void {
   memory.copy(STATE, PREFIX_STATE, 200);
   encode(TAIL + tailLength, TAIL + tailLength + 32, Q);
-  const length = tailLength + 64, taken = absorb(STATE, TAIL, length);
-  squeeze(challenge, STATE, TAIL + taken, length - taken);
+  const length = tailLength + 64, blockBytes = absorb(STATE, TAIL, length);
+  squeeze(challenge, STATE, TAIL + blockBytes, length - blockBytes);
   scReduce32(challenge, challenge);
 }
 

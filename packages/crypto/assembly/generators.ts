@@ -38,14 +38,14 @@ function computeGenerators(points: usize, plus: i32, first: i32, pairs: i32): vo
 
 /** The summands of at least `count` (≤ 2048) generators, AFFINE1 bytes apart. */
 export function generatorSummands(plus: i32, count: i32): usize {
-  const summands = SUMMANDS + AFFINE1 * MOST * plus, known = plus ? knownPlus : knownOriginal;
-  if (count > known) {
-    const mark = arenaMark(), pairs = (count - known + 1) >> 1, points = alloc(PT * pairs), start = summands + AFFINE1 * known;
-    computeGenerators(points, plus, known >> 1, pairs);
+  const summands = SUMMANDS + AFFINE1 * MOST * plus, ready = plus ? knownPlus : knownOriginal;
+  if (count > ready) {
+    const mark = arenaMark(), pairs = (count - ready + 1) >> 1, points = alloc(PT * pairs), start = summands + AFFINE1 * ready;
+    computeGenerators(points, plus, ready >> 1, pairs);
     normalizeBatch(points, pairs);
     storeSummands(start, start + AFFINE1, 2 * AFFINE1, points, pairs);
-    if (plus) knownPlus = known + 2 * pairs;
-    else knownOriginal = known + 2 * pairs;
+    if (plus) knownPlus = ready + 2 * pairs;
+    else knownOriginal = ready + 2 * pairs;
     arenaRewind(mark);
   }
   return summands;

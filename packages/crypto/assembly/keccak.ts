@@ -79,12 +79,12 @@ function permute(state: usize): void {
 
 /** Absorbs the whole blocks of `length` bytes into the state; returns how many bytes were taken. */
 export function absorb(state: usize, data: usize, length: i32): i32 {
-  let taken = 0;
-  for (; length - taken >= RATE; taken += RATE) {
-    absorbBlock(state, data + taken);
+  let blockBytes = 0;
+  for (; length - blockBytes >= RATE; blockBytes += RATE) {
+    absorbBlock(state, data + blockBytes);
     permute(state);
   }
-  return taken;
+  return blockBytes;
 }
 
 /** Absorbs a last part shorter than a block, pads, and writes the 32-byte hash. The state is spent. */
@@ -99,8 +99,8 @@ export function squeeze(out: usize, state: usize, rest: usize, length: i32): voi
 /** 32 bytes at `out` = hash of `length` bytes; `out` may be inside the data. */
 export function keccak256(out: usize, data: usize, length: i32): void {
   memory.fill(STATE, 0, 200);
-  const taken = absorb(STATE, data, length);
-  squeeze(out, STATE, data + taken, length - taken);
+  const blockBytes = absorb(STATE, data, length);
+  squeeze(out, STATE, data + blockBytes, length - blockBytes);
 }
 
 /** out = Hs of `length` bytes: their hash mod ℓ; `out` may be inside the data. */

@@ -66,5 +66,5 @@ export async function hashFileKey(
 
 /** The hashes are cached with the threads that compute them. */
 function hashesOf(threads: WorkThreads): HashesOfNothing {
-  return threads.kept(HashesOfNothing);
+  return threads.instanceOf(HashesOfNothing);
 }

@@ -11,7 +11,7 @@ const FLAGS = { rct: 1, coinbase: 2, frozen: 4, keyImage: 8, pending: 16, unlock
 type Flag = keyof typeof FLAGS;
 
 /** The flags that decide whether an output that no block spends can be spent, and what they must be. */
-export const spendableFlags = (needsKeyImage: boolean): readonly [mask: number, wanted: number] => {
+export const spendableFlags = (needsKeyImage: boolean): readonly [mask: number, bits: number] => {
   const image = needsKeyImage ? FLAGS.keyImage : 0;
   return [FLAGS.frozen | FLAGS.pending | image, image];
 };

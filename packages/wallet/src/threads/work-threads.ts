@@ -56,7 +56,7 @@ export class WorkThreads {
   }
 
   /** The cache of job results of this class, one instance for as long as the threads are used. */
-  kept<T>(Kept: new (threads: WorkThreads) => T): T {
+  instanceOf<T>(Kept: new (threads: WorkThreads) => T): T {
     const instance = (this.#instances.get(Kept) as T | undefined) ?? new Kept(this);
     this.#instances.set(Kept, instance);
     return instance;

@@ -104,10 +104,10 @@ function checkFunds(
   const leastFee = feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
   const needed = checkAmounts(destinations) + (isSubtracted ? 0n : leastFee);
-  const chosen = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
-  if (needed > sum(chosen.map(({ balance }) => balance)))
+  const ownAddresses = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
+  if (needed > sum(ownAddresses.map(({ balance }) => balance)))
     throw new WalletRefusal("NOT_ENOUGH_MONEY", "not enough money");
-  if (needed > sum(chosen.map(({ unlocked }) => unlocked)))
+  if (needed > sum(ownAddresses.map(({ unlocked }) => unlocked)))
     throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
 }
 
