@@ -87,7 +87,7 @@ test("strangers are kept for one scan of blocks, and no longer than they wait", 
   await look(daemon, other);
   context.knownImages.add(fromHex(imageOf(1)));
   node.waiting = [];
-  assert.deepEqual(other.withFound(await look(daemon, other)), { ids: new Uint8Array(), found: [] });
+  assert.deepEqual(other.withFound(await look(daemon, other)), { ids: new Uint8Array(), finds: [] });
 });
 
 test("key images that came from elsewhere have all strangers asked for again, not those they concern", async () => {
