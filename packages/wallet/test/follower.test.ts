@@ -1,125 +1,34 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { WalletChange } from "../src/changes.ts";
-import type { WalletEvent } from "../src/events/event.ts";
-import { type EventSink, Follower } from "../src/events/follower.ts";
+import type { Follower } from "../src/events/follower.ts";
 import { createStore, openStore } from "../src/file/store.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import {
+  blocks,
+  bytes,
+  follow,
+  killForever,
+  MemoryLog,
+  settings,
+  source,
+  story,
+} from "./follower-fixture.ts";
 import { startTestService } from "./service.ts";
-import { linesOf, openTold } from "./tell-forever.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-follower-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const bytes = (value: number) => new Uint8Array(32).fill(value);
-const settings = { seedLanguage: "", refreshFromHeight: 0 };
 const storeOf = (name: string) => ({
   path: join(folder, name),
   secret: bytes(1),
   network: "regtest" as const,
 });
-
-type Entry = Parameters<EventSink["append"]>[0];
-
-/** A log in memory that takes what it is told to take. */
-class MemoryLog implements EventSink {
-  readonly entries: Entry[] = [];
-  readonly cursors = new Map<string, number>();
-  isBroken = false;
-  tries = 0;
-
-  /** What a log had when its service was killed after so many changes. */
-  upTo(change: number): MemoryLog {
-    const log = new MemoryLog();
-    for (const entry of this.entries) if (entry.change <= change) log.take(entry);
-    return log;
-  }
-
-  get told(): readonly [string, number, WalletEvent][] {
-    return this.entries.flatMap(({ wallet, change, events }) =>
-      events.map((event): [string, number, WalletEvent] => [wallet, change, event]),
-    );
-  }
-
-  take(entry: Entry): void {
-    const source = Buffer.from(entry.source).toString("hex");
-    if (entry.change <= (this.cursors.get(source) ?? -1)) return;
-    this.entries.push(entry);
-    this.cursors.set(source, entry.change);
-  }
-
-  async cursorOf(source: Uint8Array): Promise<number | undefined> {
-    if (this.isBroken) throw new Error("no space left");
-    return this.cursors.get(Buffer.from(source).toString("hex"));
-  }
-
-  async append(entry: Entry): Promise<void> {
-    this.tries += 1;
-    await setTimeout(0);
-    if (this.isBroken) throw new Error("no space left");
-    this.take(entry);
-  }
-}
-
-function follow(sink: EventSink, wallet = "shop", failures: unknown[] = []): Follower {
-  let seed = 0;
-  const random = (count: number) => new Uint8Array(count).fill(++seed);
-  return new Follower({ sink, wallet, random, retryMs: 1, onFailure: (error) => failures.push(error) });
-}
-
-/** The source of a wallet that no log knows. */
-async function source(wallet = "shop"): Promise<WalletChange> {
-  const follower = follow(new MemoryLog(), wallet);
-  await follower.begin(createLedger("regtest", settings));
-  return { kind: "eventSource", source: follower.newSource! };
-}
-
-function blocks(fromHeight: number, count: number, ...ids: number[]): WalletChange {
-  const transactions = ids.map((id) => ({
-    txHash: bytes(id),
-    coinbase: false,
-    height: fromHeight,
-    timestamp: 1_000_000,
-    unlockTime: 0n,
-    fee: 1n,
-    publicAmountOut: 0n,
-    txSize: 0,
-    paymentId: new Uint8Array(32),
-    received: [
-      {
-        outputIndex: 0,
-        globalIndex: BigInt(id),
-        amount: BigInt(id),
-        mask: bytes(0),
-        rct: true,
-        oneTimeKey: bytes(id),
-        txPublicKey: bytes(0),
-        keyImage: bytes(id + 100),
-        subaddress: { major: 0, minor: 1 },
-      },
-    ],
-    inputs: [],
-  }));
-  return { kind: "blocks", fromHeight, count, ids: [], lastBlockReward: 1n, transactions };
-}
-
-const story: readonly WalletChange[] = [
-  await source(),
-  blocks(1, 4),
-  blocks(5, 1, 1, 2),
-  { kind: "note", txHash: "5c", note: "nothing to tell" },
-  blocks(6, 9, 3),
-  blocks(6, 2, 3),
-  blocks(8, 30),
-  { kind: "intent", intent: { key: "order", asked: bytes(1), method: "transfer", createdAt: 1 } },
-];
 
 /** Writes a store whose changes were told to nobody, or to a follower as they were made. */
 async function write(name: string, changes: readonly WalletChange[], follower?: Follower): Promise<void> {
@@ -274,31 +183,8 @@ test("many wallets share a log, each in its order", async () => {
     );
 });
 
-test("a process that is killed again and again tells of each block once, in order", async () => {
-  const base = join(folder, "killed");
-  const program = new URL("./tell-forever.js", import.meta.url).pathname;
-  for (let round = 0, lines = 0; round < 6; round++) {
-    const child = spawn(process.execPath, [program, base], { stdio: "inherit" });
-    // At a moment of its own, after it has got somewhere.
-    while (linesOf(`${base}.log`).length < lines + 5) await setTimeout(5);
-    await setTimeout(7 * round);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    lines = linesOf(`${base}.log`).length;
-  }
-  const { ledger, log, follower } = await openTold(base);
-  assert.equal(follower.newSource, undefined);
-  await follower.close();
-  await log.close();
-  const events = linesOf(`${base}.log`).flatMap((line) => line.events);
-  const heightsOf = (type: string) => events.filter((each) => each.type === type).map(({ height }) => height);
-  const heights = Array.from({ length: ledger.state.height - 1 }, (_, i) => i + 1);
-  assert.ok(heights.length >= 30);
-  assert.deepEqual(heightsOf("events_started"), [1]);
-  assert.deepEqual(heightsOf("payment_in_block"), heights);
-  assert.deepEqual(heightsOf("payment_confirmed"), heights.slice(0, -9));
-  assert.deepEqual(heightsOf("payment_unlocked"), heights.slice(0, -9));
-});
+test("a process that is killed again and again tells of each block once, in order", () =>
+  killForever(join(folder, "killed"), "journal"));
 
 test("a service tells the log it was given of its wallets with files, each from its first opening on", async (t) => {
   const log = new MemoryLog();

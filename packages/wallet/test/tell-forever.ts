@@ -2,11 +2,13 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { argv } from "node:process";
 import { pathToFileURL } from "node:url";
+import { openLmdbEngine } from "@anulo/store";
 import type { WalletChange } from "../src/changes.ts";
 import { type EventSink, Follower } from "../src/events/follower.ts";
 import { type ChangeLog, createStore, openStore } from "../src/file/store.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { openTold } from "./told-store.ts";
 
 const settings = { seedLanguage: "", refreshFromHeight: 0 };
 
@@ -50,9 +52,14 @@ export function linesOf(path: string): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-export async function openTold(
+/** Where a wallet's ledger is. */
+export type Kind = "journal" | "store";
+
+/** Opens the wallet at a path, which is created where it is missing. */
+export async function openWith(
   base: string,
-): Promise<{ ledger: Ledger; log: ChangeLog; follower: Follower }> {
+  kind: Kind,
+): Promise<{ ledger: Ledger; log: ChangeLog; follower: Follower; close: () => Promise<void> }> {
   const follower = new Follower({
     sink: new FileLog(`${base}.log`),
     wallet: "shop",
@@ -61,11 +68,25 @@ export async function openTold(
       throw error;
     },
   });
+  const engine = kind === "store" ? openLmdbEngine(`${base}.mdb`) : undefined;
+  const opened =
+    engine === undefined
+      ? await openJournal(base, follower)
+      : await openTold({ engine, wallet: new Uint8Array(16), folder: `${base}.keys` }, follower);
+  const close = async () => {
+    await follower.close();
+    await opened.log.close();
+    await engine?.close();
+  };
+  return { ...opened, follower, close };
+}
+
+async function openJournal(base: string, follower: Follower): Promise<{ ledger: Ledger; log: ChangeLog }> {
   const options = { path: `${base}.anulo`, secret: new Uint8Array(32).fill(1), network: "regtest" } as const;
-  if (existsSync(options.path)) return { ...(await openStore(options, settings, follower)), follower };
+  if (existsSync(options.path)) return await openStore(options, settings, follower);
   const ledger = createLedger("regtest", settings);
   await follower.begin(ledger);
-  return { ledger, log: await createStore(options, ledger), follower };
+  return { ledger, log: await createStore(options, ledger) };
 }
 
 /** A block that pays the wallet. */
@@ -107,8 +128,8 @@ function nextBlock({ state }: Ledger): WalletChange {
   };
 }
 
-async function tellForever(base: string): Promise<void> {
-  const { ledger, log, follower } = await openTold(base);
+async function tellForever(base: string, kind: Kind): Promise<void> {
+  const { ledger, log, follower } = await openWith(base, kind);
   const commit = async (change: WalletChange) => {
     const entry = follower.observe(change, () => applyChange(ledger, change));
     await log.append(change);
@@ -119,4 +140,4 @@ async function tellForever(base: string): Promise<void> {
   for (;;) await commit(nextBlock(ledger));
 }
 
-if (import.meta.url === pathToFileURL(argv[1] ?? "").href) await tellForever(argv[2]!);
+if (import.meta.url === pathToFileURL(argv[1] ?? "").href) await tellForever(argv[2]!, argv[3] as Kind);

@@ -6,6 +6,7 @@ import { applyChange } from "../ledger/apply-change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { EventDeriver } from "./deriver.ts";
 import type { WalletEvent } from "./event.ts";
+import type { Entry, Outbox } from "./outbox.ts";
 
 /** Stores events of wallets; events at or below a source's cursor are not stored again. */
 export interface EventSink {
@@ -31,19 +32,12 @@ export type FollowerOptions = {
   readonly retryMs?: number;
 };
 
-/** The events of a change, to be stored once the change is durable. */
-type Entry = {
-  readonly source: Uint8Array;
-  readonly change: number;
-  readonly events: readonly WalletEvent[];
-};
-
 /** A source consists of this many random bytes, and as many that depend on them and on the wallet's name. */
 const RANDOM_BYTES = 8;
 const RETRY_MS = 5000;
 /**
  * Maximum number of events that wait: beyond it, changes wait for the log; if the log can't be written, the rest stays
- * in the journal.
+ * in the journal or the outbox.
  */
 const MAX_WAITING = 10_000;
 
@@ -51,6 +45,8 @@ export class Follower {
   readonly #options: FollowerOptions;
   #ledger: Ledger | undefined;
   #deriver: EventDeriver | undefined;
+  /** Of a wallet whose changes can't be read again; undefined for one with a journal. */
+  #outbox: Outbox | undefined;
   /** False if the log does not have the earlier events: nothing is reported until a new source begins. */
   #isTelling = false;
   /** True if the log could not be read when the wallet was opened, or not be written for too long. */
@@ -70,14 +66,30 @@ export class Follower {
     this.#options = options;
   }
 
+  /** Stores events in this outbox from the next `begin` on. */
+  useOutbox(outbox: Outbox): void {
+    this.#outbox = outbox;
+  }
+
   /** Starts with a ledger as it is on disk; later changes have to be passed to `observe`. */
   async begin(ledger: Ledger): Promise<void> {
     const { eventSource, changeCount } = ledger.state;
     this.#ledger = ledger;
     this.#deriver = await EventDeriver.of(ledger);
     this.#source = eventSource;
+    this.#isTelling = false;
     await this.#lookUp();
-    this.#isTelling = this.#cursor !== undefined && this.#cursor >= changeCount;
+    const outbox = this.#outbox;
+    const span = outbox?.span ?? { start: 0, after: changeCount, upTo: changeCount };
+    const has = this.#cursor ?? span.start - 1;
+    // What the log has is not known if it can't be read: then the events are only stored in the outbox.
+    const goesOn = this.#isOwn(eventSource) && (this.#isLost || has >= span.after);
+    if (!goesOn) return await outbox?.discard();
+    // Not those of files that had another name.
+    for await (const entry of outbox?.stored() ?? [])
+      if (this.#isOwn(entry.source)) await this.keepSoon(entry);
+    this.#isTelling = Math.max(has, span.upTo) >= changeCount;
+    if (this.#isTelling) outbox?.begin({ ...span, upTo: changeCount });
   }
 
   /** Applies a change that is on disk already, and stores its events. */
@@ -97,6 +109,7 @@ export class Follower {
     if (!this.#isOwn(this.#source)) return;
     try {
       this.#cursor = await this.#options.sink.cursorOf(this.#source);
+      if (this.#cursor !== undefined) this.#outbox?.confirm(this.#cursor);
     } catch (error) {
       this.#isLost = true;
       this.#options.onFailure(error);
@@ -140,9 +153,13 @@ export class Follower {
       this.#source = state.eventSource;
       this.#cursor = undefined;
       this.#isTelling = this.#isOwn(this.#source);
+      const start = state.changeCount;
+      if (this.#isTelling) this.#outbox?.begin({ start, after: start - 1, upTo: start });
     }
-    if (!this.#isTelling || this.#isLost) return undefined;
-    return { source: this.#source, change: state.changeCount, events };
+    if (!this.#isTelling) return undefined;
+    const entry = { source: this.#source, change: state.changeCount, events };
+    this.#outbox?.add(entry);
+    return this.#isLost ? undefined : entry;
   }
 
   /** Stores the events of a durable change, in the order of the changes. */
@@ -153,7 +170,8 @@ export class Follower {
     this.#waiting.push(entry);
     this.#waitingEvents += entry.events.length;
     this.#draining ??= this.#drain();
-    // All changes are in the journal, from which their events are derived when the wallet is opened again.
+    // The journal has all changes, from which their events are derived when the wallet is opened again, or the outbox
+    // has the events.
     if (this.#isFailing && this.#waitingEvents > MAX_WAITING) this.#giveUp();
   }
 
@@ -170,12 +188,17 @@ export class Follower {
     if (last === undefined || last.change <= (this.#cursor ?? 0)) return true;
     try {
       await this.#options.sink.append({ ...last, wallet: this.#options.wallet, events: [] });
-      this.#cursor = last.change;
+      this.#moveTo(last.change);
       return true;
     } catch (error) {
       this.#options.onFailure(error);
       return false;
     }
+  }
+
+  #moveTo(change: number): void {
+    this.#cursor = change;
+    this.#outbox?.confirm(change);
   }
 
   /** Writes the waiting events to the log, unless it can't be written. */
@@ -218,7 +241,7 @@ export class Follower {
         if (this.#waiting[0] !== entry) continue;
         this.#waiting.shift();
         this.#waitingEvents -= entry.events.length;
-        this.#cursor = entry.change;
+        this.#moveTo(entry.change);
         this.#wake();
       } catch (error) {
         if (!this.#isFailing) onFailure(error);

@@ -4,6 +4,7 @@
 import { runSliced } from "@anulo/limits";
 import type { WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
+import type { OutboxSpan } from "../events/outbox.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import type { ListName, MapName } from "../ledger/touched.ts";
 import { append } from "../lists.ts";
@@ -22,6 +23,7 @@ import {
   mapTables,
   recentTable,
 } from "./ledger-tables.ts";
+import { OutboxRows } from "./outbox-rows.ts";
 import { PackedRows } from "./packed-rows.ts";
 
 /** Version 1 had no packed rows. */
@@ -42,7 +44,7 @@ const listOf = (state: WalletState, name: ListName): List =>
   name === "backgroundTransactions" ? (state.background?.transactions ?? []) : (state[name] as List);
 
 /** The parts of a state that are in no list, map or account. */
-function headOf(state: WalletState) {
+function headOf(state: WalletState, outbox: OutboxSpan) {
   const { recent, background, outputs, incoming, intents, pool, addressBook, frozenBefore, ...others } =
     state;
   const { accounts, outgoing, txKeys, accountTags, notes, attributes, ...others2 } = others;
@@ -50,13 +52,15 @@ function headOf(state: WalletState) {
   return {
     ...head,
     version: FORMAT_VERSION,
+    outbox,
     recentOffset: recent.offset,
     recentCount: recent.ids.length,
     background: background && { ...background, transactions: [] },
   };
 }
 
-type Head = ReturnType<typeof headOf>;
+/** Rows of earlier programs have no outbox; an earlier program that goes on from ours leaves its span as it is. */
+type Head = Omit<ReturnType<typeof headOf>, "outbox"> & { readonly outbox?: OutboxSpan };
 
 export type LoadOptions = {
   readonly network: NetworkName;
@@ -66,6 +70,8 @@ export type LoadOptions = {
 };
 
 export class LedgerRows {
+  /** Events of the ledger's changes that an event log has not confirmed. */
+  readonly outbox: OutboxRows;
   readonly #ledger: Ledger;
   readonly #cells: Cells;
   readonly #packed: PackedRows;
@@ -77,7 +83,8 @@ export class LedgerRows {
   /** First and last row of the ids of recent blocks; there are none if the first is above the last. */
   #recent = { first: 0, last: -1 };
 
-  private constructor(ledger: Ledger, cells: Cells) {
+  private constructor(ledger: Ledger, cells: Cells, outbox: OutboxRows) {
+    this.outbox = outbox;
     this.#ledger = ledger;
     this.#cells = cells;
     this.#packed = new PackedRows(ledger.state, cells);
@@ -86,8 +93,8 @@ export class LedgerRows {
   }
 
   /** For a ledger that is not in the store yet: all of it has to be written. */
-  static of(ledger: Ledger): LedgerRows {
-    const rows = new LedgerRows(ledger, new Cells());
+  static of(ledger: Ledger, outbox = new OutboxRows()): LedgerRows {
+    const rows = new LedgerRows(ledger, new Cells(), outbox);
     const { state, touched } = ledger;
     for (const list of listNames) touched.from(list, 0);
     for (const map of mapNames) for (const key of state[map].keys()) touched.key(map, key);
@@ -111,10 +118,12 @@ export class LedgerRows {
     const head = await readHead(store, cells);
     if (head === undefined) return undefined;
     if (head.network !== network) throw new DamagedJournal("the wallet's store is of another network");
-    const { version, recentOffset, recentCount, ...rest } = head;
+    const { version, recentOffset, recentCount, outbox, ...rest } = head;
     Object.assign(ledger.state, rest);
     ledger.state.outputs.pass(ledger.state.height);
-    const rows = new LedgerRows(ledger, cells);
+    const rows = new LedgerRows(ledger, cells, new OutboxRows());
+    const { changeCount } = ledger.state;
+    rows.outbox.continueFrom(store, cells, outbox ?? { start: 0, after: changeCount, upTo: changeCount });
     const isFormer = version < FORMAT_VERSION;
     if (isFormer) await loadFormer(store, { state: ledger.state, cells, names, onProgress: onFormer });
     else await rows.#loadPacked(store, names);
@@ -217,7 +226,8 @@ export class LedgerRows {
 
   #takeOthers(): RowChange {
     const { state, touched } = this.#ledger;
-    this.#cells.put(headTable, [0], writeCbor(headOf(state) as unknown as Plain));
+    const head = headOf(state, this.outbox.put(this.#cells, state.changeCount));
+    this.#cells.put(headTable, [0], writeCbor(head as unknown as Plain));
     for (const list of listNames) this.#takeList(list);
     for (const map of mapNames) this.#takeMap(map);
     this.#takeAccounts();

@@ -64,6 +64,8 @@ export const LABELS_PER_ROW = 64;
 /** Ids of recent blocks, some per row, by height. */
 export const recentTable = inOrder(42);
 export const IDS_PER_ROW = 128;
+/** Events that an event log has not confirmed, in the order of the changes that caused them. */
+export const outboxTable = inOrder(50);
 /** Rows of a change that is too large for one transaction, until all of them are written. */
 export const unfinishedTable = inOrder(60);
 
@@ -81,6 +83,7 @@ export const ledgerTables: readonly Table[] = [
   accountTable,
   labelTable,
   recentTable,
+  outboxTable,
   unfinishedTable,
 ];
 

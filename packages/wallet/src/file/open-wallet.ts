@@ -345,10 +345,8 @@ async function openLedger(
   const { keys } = file;
   // A background wallet's files are rewritten by its main wallet.
   if (ledgers !== undefined && file.isBackground !== true) {
-    const wallet = { paths, keys, cacheKey, network, settings, log };
-    const opened = await openStoredLedger(wallet, ledgers);
-    await follower?.begin(opened.ledger);
-    return opened;
+    const wallet = { paths, keys, cacheKey, network, settings, log, follower };
+    return await openStoredLedger(wallet, ledgers);
   }
   await refuseStored(paths);
   return await withStore(paths, keys, network, async (store) => {

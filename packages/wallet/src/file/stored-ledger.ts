@@ -16,12 +16,14 @@ import {
   type WalletStore,
   WrongStoreKey,
 } from "@anulo/store";
+import type { Follower } from "../events/follower.ts";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { failedToOpen } from "../refusal.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { DamagedJournal, syncDirectory } from "./journal.ts";
 import { LedgerRows } from "./ledger-rows.ts";
 import { ledgerTables } from "./ledger-tables.ts";
+import { OutboxRows } from "./outbox-rows.ts";
 import { finishRows, RowLog, writeRows } from "./row-log.ts";
 import { type ChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
@@ -62,6 +64,8 @@ export type StoredWallet = {
   readonly network: NetworkName;
   readonly settings: WalletSettings;
   readonly log?: Logger | undefined;
+  /** Receives the events of the wallet's changes, those included that no event log has heard yet. */
+  readonly follower?: Follower | undefined;
 };
 
 /** The secrets that open a wallet's store. */
@@ -123,19 +127,28 @@ export async function refuseStored(paths: WalletPaths): Promise<void> {
  * `DamagedJournal`.
  */
 export async function openStoredLedger(wallet: StoredWallet, store: LedgerStore): Promise<OpenLedger> {
-  const { paths, keys, network, settings } = wallet;
+  const { paths, follower } = wallet;
   await settleNextName(wallet, store);
   const id = await readName(paths.store);
   if (id !== undefined) return await continueLedger(wallet, { store, id });
-  const ledger = (await exists(paths.store))
-    ? await withStore(paths, keys, network, async (options) => {
-        await settleNextStore(options);
-        const journal = await openStore(options, settings);
-        await journal.log.close();
-        return journal.ledger;
-      })
-    : createLedger(network, settings);
-  return await createStoredLedger(wallet, { store, ledger, path: paths.store });
+  const outbox = new OutboxRows();
+  follower?.useOutbox(outbox);
+  const ledger = await ledgerToStore(wallet);
+  return await createStoredLedger(wallet, { store, ledger, outbox, path: paths.store });
+}
+
+/** The ledger of a wallet that is in no store yet: that of its journal, or an empty one. */
+async function ledgerToStore({ paths, keys, network, settings, follower }: StoredWallet): Promise<Ledger> {
+  if (await exists(paths.store))
+    return await withStore(paths, keys, network, async (options) => {
+      await settleNextStore(options);
+      const journal = await openStore(options, settings, follower);
+      await journal.log.close();
+      return journal.ledger;
+    });
+  const ledger = createLedger(network, settings);
+  await follower?.begin(ledger);
+  return ledger;
 }
 
 /** Creates the ledger that replaces the wallet's once a keys file with these keys exists. */
@@ -185,13 +198,23 @@ async function removeRows(
 
 async function createStoredLedger(
   wallet: StoredWallet,
-  { store, ledger, path }: { readonly store: LedgerStore; readonly ledger: Ledger; readonly path: string },
+  {
+    store,
+    ledger,
+    outbox,
+    path,
+  }: {
+    readonly store: LedgerStore;
+    readonly ledger: Ledger;
+    readonly outbox?: OutboxRows;
+    readonly path: string;
+  },
 ): Promise<OpenLedger> {
   const id = idOf(wallet, { store, path });
   const opened = await openRows(wallet, { store, id, isNamed: false });
   try {
     const loaded = await loadWritten(wallet, { store, opened });
-    const rows = loaded?.rows ?? LedgerRows.of(ledger);
+    const rows = loaded?.rows ?? LedgerRows.of(ledger, outbox);
     if (loaded === undefined) await writeRows(opened, await rows.takeAll());
     await writeName(path, id);
     return openLedgerOf(wallet, { store, id, opened, ledger: loaded?.ledger ?? ledger, rows });
@@ -243,6 +266,10 @@ async function loadAsToday(opened: WalletStore, wallet: StoredWallet) {
   if (loaded?.isFormer === true) {
     await writeRows(opened, await loaded.rows.takeAll());
     log?.info("a wallet's rows are those of this version");
+  }
+  if (loaded !== undefined) {
+    wallet.follower?.useOutbox(loaded.rows.outbox);
+    await wallet.follower?.begin(loaded.ledger);
   }
   return loaded;
 }

@@ -3,7 +3,7 @@ import { call } from "@anulo/devnet";
 import { until } from "../../until.ts";
 import { type Chance, createChance } from "../chance.ts";
 import { demand, listOf } from "../wallet/stage.ts";
-import { EventsWorld } from "./world.ts";
+import { type EventsStore, EventsWorld } from "./world.ts";
 
 export type EventRoundsOptions = {
   /** Number of kills of the service. */
@@ -11,8 +11,8 @@ export type EventRoundsOptions = {
   /** Number of payments in blocks, undone ones included. */
   readonly payments: number;
   readonly seed: string;
-  /** Whether the wallets' ledgers are in an LMDB store instead of journals (false). */
-  readonly inStore?: boolean;
+  /** The store of the wallets' ledgers; left out, they are in journals. */
+  readonly store?: EventsStore | undefined;
   /** Called after every round. */
   readonly onRound?: (round: number, events: number) => void;
 };
@@ -118,8 +118,8 @@ async function lastSequence(world: EventsWorld): Promise<number> {
  * they say is what the wallet lists. Rejects at the first failure.
  */
 export async function runEventRounds(options: EventRoundsOptions): Promise<EventRoundsReport> {
-  const { rounds, payments, seed, inStore = false, onRound } = options;
-  const world = await EventsWorld.create(createChance(`${seed} receiver`), inStore);
+  const { rounds, payments, seed, store, onRound } = options;
+  const world = await EventsWorld.create(createChance(`${seed} receiver`), store);
   let reorganisations = 0;
   try {
     for (let round = 1; round <= rounds; round++) {

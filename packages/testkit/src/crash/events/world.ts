@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { CallFailed, call, type Devnet, type Exact, type ExactObject, startDevnet } from "@anulo/devnet";
 import { NatsProcess } from "../../programs/nats.ts";
+import { type RunningPostgres, startPostgres } from "../../programs/postgres.ts";
 import type { Chance } from "../chance.ts";
 import { WalletProcess } from "../wallet-process.ts";
 import { CursorConsumer, HookConsumer, StreamConsumer } from "./consumers.ts";
@@ -20,6 +21,9 @@ const ADDRESSES_PER_CALL = 100;
 const MAX_ATTEMPTS = 5;
 const RETRY_MS = 50;
 
+/** What keeps the ledgers, and the log of events with PostgreSQL. */
+export type EventsStore = "lmdb" | "postgres";
+
 export class EventsWorld {
   readonly #folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
   readonly #walletDir = mkdtempSync(join(this.#folder, "wallets-"));
@@ -29,17 +33,25 @@ export class EventsWorld {
   readonly hook: HookConsumer;
   readonly cursor: CursorConsumer;
   readonly stream: StreamConsumer;
+  readonly #postgres: RunningPostgres | undefined;
   readonly #storeFlags: readonly string[];
   #service: WalletProcess | undefined;
   /** Of the wallet whose events are followed. */
   addresses: readonly string[] = [];
 
-  private constructor(parts: Pick<EventsWorld, "devnet" | "nats" | "hook"> & { readonly inStore: boolean }) {
-    const { devnet, nats, hook, inStore } = parts;
+  private constructor(
+    parts: Pick<EventsWorld, "devnet" | "nats" | "hook"> & {
+      readonly store: EventsStore | undefined;
+      readonly postgres: RunningPostgres | undefined;
+    },
+  ) {
+    const { devnet, nats, hook, store, postgres } = parts;
     this.devnet = devnet;
     this.nats = nats;
     this.hook = hook;
-    this.#storeFlags = inStore ? ["--store", join(this.#folder, "wallets.mdb")] : [];
+    this.#postgres = postgres;
+    const location = store === "lmdb" ? join(this.#folder, "wallets.mdb") : postgres?.address;
+    this.#storeFlags = location === undefined ? [] : ["--store", location];
     this.cursor = new CursorConsumer(
       () => this.service.url,
       (event) => this.payments.add(event),
@@ -47,11 +59,12 @@ export class EventsWorld {
     this.stream = new StreamConsumer(nats.address);
   }
 
-  static async create(chance: Chance, inStore: boolean): Promise<EventsWorld> {
+  static async create(chance: Chance, store: EventsStore | undefined): Promise<EventsWorld> {
     const outputs = Array.from({ length: PAYER_OUTPUTS }, () => COIN);
     const devnet = await startDevnet({ wallets: { payer: outputs } });
     const [nats, hook] = [await NatsProcess.start(), await HookConsumer.start(chance)];
-    const world = new EventsWorld({ devnet, nats, hook, inStore });
+    const postgres = store === "postgres" ? await startPostgres() : undefined;
+    const world = new EventsWorld({ devnet, nats, hook, store, postgres });
     try {
       await world.#begin();
       return world;
@@ -119,6 +132,7 @@ export class EventsWorld {
     await this.hook.stop();
     await this.nats.stop();
     await this.devnet.stop();
+    await this.#postgres?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
