@@ -1,6 +1,7 @@
 // Writes packages/rpc/src/generated/examples.ts: one example of each call, as it was recorded of monerod and
-// monero-wallet-rpc 0.18.5.3, or, where they have no such call, of a devnet of ours. Needs a build.
-// Long lists are cut to their first elements, long texts to their beginning.
+// monero-wallet-rpc 0.18.5.3, or, where they have no such call or refuse it, of a devnet of ours. Needs a build.
+// Long lists are cut to their first elements, long texts to their beginning. Of binary calls the fields are shown, with
+// bytes as hexadecimal. Every call has one: it fails where one is missing.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
@@ -53,13 +54,20 @@ function exchangeOf(call, { request: { path, body }, answer: { json } }) {
 }
 
 /** An exchange as an example in both dialects; undefined where it does not fit the declaration. */
-function exampleOf(call, { params, result, from }) {
+function exampleOf(call, { params, result, error, from }) {
   const fits = (section, dialect, value) =>
     isValid(call[section].describe({ of: section === "params" ? "request" : "answer", dialect }), value);
+  if (error !== undefined) {
+    const { code, message } = error;
+    return { call: call.name, from, params: cutLong(params), error: { code, message } };
+  }
   let contract;
   try {
-    const text = call.result.write(call.result.read(result, { of: "answer" }), "contract", "");
-    contract = parseJson(`{"value":${Buffer.from(text, "latin1").toString("utf8")}}`).value;
+    if (call.name.endsWith(".bin")) contract = result;
+    else {
+      const text = call.result.write(call.result.read(result, { of: "answer" }), "contract", "");
+      contract = parseJson(`{"value":${Buffer.from(text, "latin1").toString("utf8")}}`).value;
+    }
   } catch {
     return undefined;
   }
@@ -102,12 +110,12 @@ function best(examples) {
 const oneLine = (value) =>
   JSON.stringify(Buffer.from(rpc.formatJson(value).replace(/\r?\n\s*/g, ""), "latin1").toString("utf8"));
 
-function textOf({ call, from, params, result, upstream }) {
+function textOf({ call, from, params, result, error, upstream }) {
   const parts = [
     `call: ${JSON.stringify(call)}`,
     `from: ${JSON.stringify(from)}`,
     `params: ${oneLine(params)}`,
-    `result: ${oneLine(result)}`,
+    ...(error === undefined ? [`result: ${oneLine(result)}`] : [`error: ${oneLine(error)}`]),
     ...(upstream === undefined ? [] : [`upstream: ${oneLine(upstream)}`]),
   ];
   return `  { ${parts.join(", ")} },\n`;
@@ -118,7 +126,6 @@ async function examplesOf(service, calls, ours) {
   const texts = [];
   const absent = [];
   for (const call of calls) {
-    if (call.transport === "binary") continue;
     const recorded = steps.flatMap((step) => {
       const exchange = exchangeOf(call, step);
       const example = exchange && exampleOf(call, { ...exchange, from: step.from });
@@ -132,7 +139,8 @@ async function examplesOf(service, calls, ours) {
     if (example === undefined) absent.push(call.name);
     else texts.push(textOf(example));
   }
-  console.log(`# ${service}: ${texts.length} of ${calls.length} calls; none of ${absent.join(", ")}`);
+  if (absent.length > 0) throw new Error(`${service}: no example of ${absent.join(", ")}`);
+  console.log(`# ${service}: an example of each of ${calls.length} calls`);
   return texts.join("");
 }
 

@@ -61,13 +61,17 @@ const textOf = (value) => Buffer.from(rpc.formatJson(value), "latin1").toString(
 const sample = (value) =>
   `<pre tabindex="0"><code>${escapeHtml(textOf(value).replaceAll("\r\n", "\n"))}</code></pre>`;
 
-function exampleOf(call, { params, result, upstream }) {
+function exampleOf(call, { params, result, error, upstream }) {
   const isMethod = call.transport === "jsonRpc";
   const request = isMethod ? { jsonrpc: "2.0", id: 0, method: call.name, params } : params;
   const answer = (value) => (isMethod ? { id: 0, jsonrpc: "2.0", result: value } : value);
+  const response = error === undefined ? answer(result) : { error, id: 0, jsonrpc: "2.0" };
+  const note = call.name.endsWith(".bin")
+    ? " Both are portable storage: shown are their fields, with bytes as hexadecimal."
+    : "";
   return [
-    `<h4>Example</h4><p>POST <code>${escapeHtml(isMethod ? "/json_rpc" : call.name)}</code></p>${sample(request)}`,
-    `<p>Response</p>${sample(answer(result))}`,
+    `<h4>Example</h4><p>POST <code>${escapeHtml(isMethod ? "/json_rpc" : call.name)}</code>${note}</p>${sample(request)}`,
+    `<p>Response</p>${sample(response)}`,
     upstream === undefined ? "" : `<p>Response in the upstream dialect</p>${sample(answer(upstream))}`,
   ].join("");
 }

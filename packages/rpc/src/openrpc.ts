@@ -84,7 +84,7 @@ export type DocumentOptions = {
  * answers that it is not implemented has `x-not-implemented`. What is read by GET is under `x-resources`.
  * `x-named-path` is where the same calls are answered for one of the things a service has. `x-upstream` is the type of
  * a value in the upstream dialect where it differs, `x-omitted-when-empty` the dialects that leave an empty field out,
- * and `x-errors` when each error is returned.
+ * and `x-errors` when each error is returned. An example of a refused call has `x-error` in place of a result.
  * Source: https://spec.open-rpc.org, version 1.3.2.
  */
 export function openRpcDocument(

@@ -57,14 +57,21 @@ function referenceOf(call: Call, { errors, examples }: CallReference): JsonObjec
   };
 }
 
-function examplePairs({ name, params: declared }: Call, { params, result, upstream }: CallExample): Json[] {
+const CUT = "As recorded; long lists are cut to their first elements, long texts to their beginning.";
+const IN_HEX =
+  "Request and response are portable storage: these are their fields, with bytes as hexadecimal.";
+
+/** OpenRPC has no place for an error in an example: it is under `x-error`, with no result beside it. */
+function examplePairs({ name, params: declared }: Call, example: CallExample): Json[] {
+  const { params, result, error, upstream } = example;
   const named =
     declared.kind === "list" ? [{ name: "params", value: params }] : membersOf(params as JsonObject);
-  const pair = (title: string, value: Json) => ({
+  const pair = (title: string, value: Json | undefined) => ({
     name: title,
-    description: "As recorded; long lists are cut to their first elements, long texts to their beginning.",
+    description: name.endsWith(".bin") ? `${IN_HEX} ${CUT}` : CUT,
     params: named,
-    result: { name: "result", value },
+    ...(value !== undefined && { result: { name: "result", value } }),
+    ...(value === undefined && error !== undefined && { "x-error": error }),
   });
   const first = pair(name, result);
   return upstream === undefined ? [first] : [first, pair(`${name}, upstream dialect`, upstream)];

@@ -8,16 +8,23 @@ export type ExampleText = {
   /** The recording it is from, and its step. */
   readonly from: string;
   readonly params: string;
-  readonly result: string;
+  readonly result?: string;
+  /** In place of a result. */
+  readonly error?: string;
   /** Left out where it is the same. */
   readonly upstream?: string;
 };
 
-/** A call as it was sent, and what was answered; `scripts/make-examples.mjs` records them. */
+/**
+ * A call as it was sent, and its response: a result or an error. Of calls in portable storage the fields, with bytes
+ * as hexadecimal. `scripts/make-examples.mjs` records them.
+ */
 export type CallExample = {
   readonly params: Json;
   /** In the contract dialect. */
-  readonly result: Json;
+  readonly result?: Json;
+  /** `code` and `message`. */
+  readonly error?: Json;
   /** In the upstream dialect, if it differs. */
   readonly upstream?: Json;
 };
@@ -28,10 +35,11 @@ const jsonOf = (text: string): Json => parseJson(`{"value":${text}}`).value!;
 export function readExamples(service: "node" | "wallet"): ReadonlyMap<string, readonly CallExample[]> {
   const byCall = new Map<string, CallExample[]>();
   const texts = service === "node" ? nodeExamples : walletExamples;
-  for (const { call, params, result, upstream } of texts) {
+  for (const { call, params, result, error, upstream } of texts) {
     const example = {
       params: jsonOf(params),
-      result: jsonOf(result),
+      ...(result !== undefined && { result: jsonOf(result) }),
+      ...(error !== undefined && { error: jsonOf(error) }),
       ...(upstream !== undefined && { upstream: jsonOf(upstream) }),
     };
     byCall.set(call, [...(byCall.get(call) ?? []), example]);
