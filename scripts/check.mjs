@@ -16,6 +16,7 @@ const steps = [
   { name: "structure", args: script("check-structure.mjs") },
   { name: "unused", args: tool("knip/bin/knip.js", "--no-config-hints"), after: ["types"] },
   { name: "words", args: script("check-words.mjs") },
+  { name: "changesets", args: script("check-changesets.mjs") },
   { name: "rules", args: script("check-consensus-rules.mjs"), after: ["types"] },
   { name: "rpc coverage", args: script("check-rpc-coverage.mjs"), after: ["types"] },
   { name: "descriptions", args: script("check-rpc-descriptions.mjs"), after: ["types"] },
@@ -45,7 +46,7 @@ function run(step) {
       const closing = text
         .split("\n")
         .filter((line) =>
-          /^# |^structure: |^rules: |^imports: |^words: |^rpc coverage: |^rpc descriptions: |^packages: /.test(
+          /^# |^structure: |^rules: |^imports: |^words: |^rpc coverage: |^rpc descriptions: |^packages: |^changesets: /.test(
             line,
           ),
         );
