@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { readConsole } from "@anulo/console";
 import { call, type Devnet, post, startDevnet } from "@anulo/devnet";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import {
   accessibilityFaults,
   firstPaintMs,
@@ -134,20 +134,26 @@ describe("the console of a node", { skip: withoutBrowser }, () => {
     await page.close();
   });
 
+  /** Fills fields of a form and returns the verdict. */
+  async function verdictOn(form: Locator, values: Readonly<Record<string, string>>): Promise<string> {
+    for (const [label, value] of Object.entries(values))
+      await form.getByLabel(label, { exact: true }).fill(value);
+    await form.getByRole("button", { name: "Check" }).click();
+    const status = form.getByRole("status");
+    await status.getByText(/\w/).first().waitFor();
+    return String(await status.textContent());
+  }
+
+  const bound = "Text it is bound to, if any";
+  /** The proof with its last letter changed. */
+  const altered = (proof: string) => `${proof.slice(0, -1)}${proof.endsWith("2") ? "3" : "2"}`;
+
   it("checks signatures and payment proofs in the page, and asks for a transaction at most", async () => {
     const { page, faults } = await open("#/proofs");
     const { alice, bob } = devnet.wallets;
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     const [payment, text] = [page.locator("form").first(), page.locator("form").last()];
-    const verdictOn = async (form: typeof payment, values: Readonly<Record<string, string>>) => {
-      for (const [label, value] of Object.entries(values))
-        await form.getByLabel(label, { exact: true }).fill(value);
-      await form.getByRole("button", { name: "Check" }).click();
-      const said = form.getByRole("status");
-      await said.getByText(/\w/).waitFor();
-      return String(await said.textContent());
-    };
     const { signature } = await alice.call("sign", { data: "pay to bob" });
     const signed = { Address: alice.address, Text: "pay to bob", Signature: String(signature) };
     assert.match(await verdictOn(text, signed), /^Good: signed with the spend key/);
@@ -163,14 +169,13 @@ describe("the console of a node", { skip: withoutBrowser }, () => {
     const claim = {
       Transaction: paid,
       Address: bob.address,
-      "Text it is bound to, if any": "order 17",
+      [bound]: "order 17",
       Proof: String(proof),
     };
     assert.match(await verdictOn(payment, claim), /^Good: the address received 2\.00\./);
-    assert.match(await verdictOn(payment, { "Text it is bound to, if any": "order 18" }), /^Bad/);
+    assert.match(await verdictOn(payment, { [bound]: "order 18" }), /^Bad/);
     assert.match(await verdictOn(payment, { ...claim, Address: alice.address }), /^Bad/);
-    const other = `${String(proof).slice(0, -1)}${String(proof).endsWith("2") ? "3" : "2"}`;
-    assert.doesNotMatch(await verdictOn(payment, { ...claim, Proof: other }), /^Good/);
+    assert.doesNotMatch(await verdictOn(payment, { ...claim, Proof: altered(String(proof)) }), /^Good/);
     // A node that gives another transaction is not believed.
     const first = await call(devnet.nodeUrl, "get_block", { height: 81 });
     const [earlier] = (first as { tx_hashes: string[] }).tx_hashes;
@@ -178,6 +183,76 @@ describe("the console of a node", { skip: withoutBrowser }, () => {
       route.continue({ postData: JSON.stringify({ txs_hashes: [earlier] }) }),
     );
     assert.match(await verdictOn(payment, claim), /another transaction/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  it("checks proofs of spending in the page, where a node that lies makes none good", async () => {
+    const { page, faults } = await open("#/proofs");
+    const { alice, bob } = devnet.wallets;
+    const form = page.locator("form").nth(1);
+    const { signature } = await alice.call("get_spend_proof", { txid: paid, message: "mine" });
+    const claim = { Transaction: paid, [bound]: "mine", Proof: String(signature) };
+    assert.match(
+      await verdictOn(form, claim),
+      /^Good: who proves this has made the transaction\. It (?:has|waits)/,
+    );
+    assert.match(await verdictOn(form, { [bound]: "theirs" }), /^Bad/);
+    assert.doesNotMatch(await verdictOn(form, { ...claim, Proof: altered(String(signature)) }), /^Good/);
+    assert.match(
+      await verdictOn(form, { ...claim, Proof: String(signature).slice(0, -88) }),
+      /its length is wrong/,
+    );
+    const { signature: payment } = await alice.call("get_tx_proof", { txid: paid, address: bob.address });
+    assert.match(await verdictOn(form, { Proof: String(payment) }), /no proof of spending/);
+    const block = await call(devnet.nodeUrl, "get_block", { height: 1 });
+    const { miner_tx_hash: mined } = block as { miner_tx_hash: string };
+    assert.match(await verdictOn(form, { ...claim, Transaction: mined }), /spends nothing/);
+    // A node that gives other keys of the rings.
+    await page.route("**/get_outs", async (route) => {
+      const { outputs } = JSON.parse(route.request().postData()!) as { outputs: object[] };
+      const postData = JSON.stringify({ outputs: outputs.toReversed() });
+      await route.continue({ postData });
+    });
+    assert.match(await verdictOn(form, claim), /^Bad/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  it("checks proofs of funds in the page, and says what is spent by now", async () => {
+    const { page, faults } = await open("#/proofs");
+    const { alice, bob } = devnet.wallets;
+    const form = page.locator("form").nth(2);
+    const { signature } = await bob.call("get_reserve_proof", { all: true, message: "for the rent" });
+    const claim = { Address: bob.address, [bound]: "for the rent", Proof: String(signature) };
+    const verdict = await verdictOn(form, claim);
+    const { total, spent } = await alice.call("check_reserve_proof", {
+      address: bob.address,
+      message: "for the rent",
+      signature: String(signature),
+    });
+    assert.equal(BigInt(spent as bigint), 0n);
+    const digits = String(total).padStart(13, "0");
+    const decimals = digits.slice(-12).replace(/0+$/, "").padEnd(2, "0");
+    const coins = `${digits.slice(0, -12)}.${decimals}`;
+    assert.ok(verdict.startsWith(`Good: the address has had ${coins}, of which 0.00 are spent`), verdict);
+    assert.match(await verdictOn(form, { [bound]: "for the car" }), /^Bad/);
+    assert.match(await verdictOn(form, { ...claim, Address: alice.address }), /of another address/);
+    assert.doesNotMatch(await verdictOn(form, { ...claim, Proof: altered(String(signature)) }), /^Good/);
+    await page.route("**/is_key_image_spent", async (route) => {
+      const { key_images } = JSON.parse(route.request().postData()!) as { key_images: string[] };
+      const answer = { spent_status: key_images.map(() => 1), status: "OK", untrusted: false };
+      await route.fulfill({ json: answer });
+    });
+    assert.match(await verdictOn(form, claim), /^Spent/);
+    const block = await call(devnet.nodeUrl, "get_block", { height: 1 });
+    const { miner_tx_hash: mined } = block as { miner_tx_hash: string };
+    await page.route("**/get_transactions", async (route) => {
+      const { txs_hashes } = JSON.parse(route.request().postData()!) as { txs_hashes: string[] };
+      const postData = JSON.stringify({ txs_hashes: txs_hashes.map(() => mined) });
+      await route.continue({ postData });
+    });
+    assert.doesNotMatch(await verdictOn(form, claim), /^Good|^Spent/);
     assert.deepEqual(faults, []);
     await page.close();
   });

@@ -5,11 +5,6 @@
 import {
   checkSignature,
   checkTxProof,
-  commit,
-  commitmentMask,
-  decodeAmount,
-  decodeMaskAndAmount,
-  derivationToScalar,
   derivePublicKey,
   deriveViewTag,
   InvalidPoint,
@@ -18,20 +13,15 @@ import {
 } from "@anulo/crypto";
 import {
   type Address,
-  additionalPublicKeys,
   decodeBase58,
   encodeBase58,
   equalBytes,
   fromHex,
   parseAddress,
-  parseExtra,
-  readTransaction,
   type Transaction,
-  toHex,
-  transactionHash,
-  txPublicKey,
   Writer,
 } from "@anulo/protocol";
+import { amountOf, publicKeysOf, transactionOf } from "./transactions.ts";
 
 /** Source: cryptonote_config.h HASH_KEY_MESSAGE_SIGNING, its closing zero included. */
 const DOMAIN = new TextEncoder().encode("MoneroMessageSignature\0");
@@ -72,28 +62,6 @@ function partsOf(body: string): { readonly D: Uint8Array; readonly proof: Uint8A
   });
 }
 
-/** Main public key first, then the additional ones. */
-function publicKeysOf({ prefix }: Transaction): Uint8Array[] {
-  const fields = parseExtra(prefix.extra);
-  const main = txPublicKey(fields);
-  if (main === undefined) throw new Error("The transaction names no public key.");
-  return [main, ...additionalPublicKeys(fields)];
-}
-
-/** Atomic units of output `index` under a derivation that fits it; 0 where they do not open its commitment. */
-function amountOf({ prefix, ringct }: Transaction, index: number, derivation: Uint8Array): bigint {
-  if (prefix.version === 1 || ringct === undefined || ringct.type === 0) return prefix.outputs[index]!.amount;
-  const info = ringct.ecdhInfo[index];
-  const commitment = ringct.outputCommitments[index];
-  if (info === undefined || commitment === undefined) return 0n;
-  const amountKey = derivationToScalar(derivation, index);
-  const opening =
-    "mask" in info
-      ? decodeMaskAndAmount(info, amountKey)
-      : { mask: commitmentMask(amountKey), amount: decodeAmount(info.amount, amountKey) };
-  return equalBytes(commit(opening.mask, opening.amount), commitment) ? opening.amount : 0n;
-}
-
 function isPaid(tx: Transaction, index: number, derivation: Uint8Array, spendPublic: Uint8Array): boolean {
   const { target } = tx.prefix.outputs[index]!;
   if (target.type !== "key" && target.type !== "taggedKey") return false;
@@ -117,19 +85,11 @@ export type PaymentClaim = {
   readonly proof: string;
 };
 
-/** The transaction, if it is the one with this id. Throws otherwise. */
-function transactionOf({ txid, transaction }: PaymentClaim): Transaction {
-  const tx = readTransaction(fromHex(transaction));
-  if (toHex(transactionHash(tx)) !== txid.trim().toLowerCase())
-    throw new Error("The node gave another transaction than the one asked for.");
-  return tx;
-}
-
 /** Atomic units that the proof shows the address to have received; undefined where it proves nothing. Throws for what is no proof. */
 export function provenAmount(claim: PaymentClaim): bigint | undefined {
   const header = /^(Out|In)ProofV([12])/.exec(claim.proof.trim());
   if (header === null) throw new Error("This is no payment proof: those begin with OutProof or InProof.");
-  const tx = transactionOf(claim);
+  const tx = transactionOf(claim.transaction, claim.txid);
   const address = parseAddress(claim.address.trim());
   const parts = partsOf(claim.proof.trim().slice(header[0].length));
   const publicKeys = publicKeysOf(tx);

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Coins, Heading, Section } from "../parts/elements.tsx";
-import { askNode, CallFailed } from "../rpc.ts";
 
 /** What came of a check, or why there was none. */
 type Verdict = { readonly isGood: boolean; readonly text: ComponentChildren };
@@ -73,23 +72,49 @@ async function checkMessage({
   return { isGood: true, text: `Good: signed with the ${key} key of the address.` };
 }
 
+/** Where the node says a transaction is. */
+const placeOf = ({ inPool, confirmations }: { inPool: boolean; confirmations: number }): string =>
+  inPool ? "It waits in the pool." : `It has ${confirmations} confirmations, says the node.`;
+
 async function checkPayment(values: Readonly<Record<string, string>>): Promise<Verdict> {
   const { txid = "", address = "", message = "", proof = "" } = values;
-  const { provenAmount } = await import("./check.ts");
-  const { txs } = await askNode("/get_transactions", { txs_hashes: [txid.trim()] });
-  const [entry] = txs ?? [];
-  if (entry === undefined) throw new CallFailed("This node knows no such transaction.");
-  const transaction = entry.as_hex || entry.pruned_as_hex + entry.prunable_as_hex;
-  const amount = provenAmount({ txid, transaction, address, message, proof });
+  const [{ provenAmount }, { askTransactions }] = await Promise.all([
+    import("./check.ts"),
+    import("./transactions.ts"),
+  ]);
+  const [answer] = await askTransactions([txid.trim()]);
+  const amount = provenAmount({ txid, transaction: answer!.hex, address, message, proof });
   if (amount === undefined) return { isGood: false, text: "Bad: this proves nothing about the transaction." };
-  const place = entry.in_pool
-    ? "It waits in the pool."
-    : `It has ${entry.confirmations ?? 0} confirmations, says the node.`;
   return {
     isGood: amount > 0n,
     text: (
       <>
-        Good: the address received <Coins value={amount} />. {place}
+        Good: the address received <Coins value={amount} />. {placeOf(answer!)}
+      </>
+    ),
+  };
+}
+
+async function checkSpend(values: Readonly<Record<string, string>>): Promise<Verdict> {
+  const { txid = "", message = "", proof = "" } = values;
+  const { provenSpend } = await import("./spend.ts");
+  const answer = await provenSpend({ txid, message, proof });
+  if (answer === undefined) return { isGood: false, text: "Bad: others could have made this proof." };
+  return { isGood: true, text: `Good: who proves this has made the transaction. ${placeOf(answer)}` };
+}
+
+async function checkReserve(values: Readonly<Record<string, string>>): Promise<Verdict> {
+  const { address = "", message = "", proof = "" } = values;
+  const { provenReserve } = await import("./reserve.ts");
+  const reserve = await provenReserve({ address, message, proof });
+  if (reserve === undefined) return { isGood: false, text: "Bad: this proves no funds of the address." };
+  const { total, spent } = reserve;
+  return {
+    isGood: total > spent,
+    text: (
+      <>
+        {total > spent ? "Good" : "Spent"}: the address has had <Coins value={total} />, of which{" "}
+        <Coins value={spent} /> are spent by now, says the node.
       </>
     ),
   };
@@ -131,6 +156,34 @@ export function NodeProofsPage() {
             { name: "proof", label: "Proof", isLong: true },
           ]}
           check={checkPayment}
+        />
+      </Section>
+      <Section
+        title="Proof of spending"
+        aside="checked in this page; the node is asked for the transaction and the keys of its rings"
+      >
+        <CheckForm
+          title="spending"
+          fields={[
+            { name: "txid", label: "Transaction" },
+            { name: "message", label: "Text it is bound to, if any" },
+            { name: "proof", label: "Proof", isLong: true },
+          ]}
+          check={checkSpend}
+        />
+      </Section>
+      <Section
+        title="Proof of funds"
+        aside="checked in this page; the node is asked for transactions and key images"
+      >
+        <CheckForm
+          title="funds"
+          fields={[
+            address,
+            { name: "message", label: "Text it is bound to, if any" },
+            { name: "proof", label: "Proof", isLong: true },
+          ]}
+          check={checkReserve}
         />
       </Section>
       <MessageCheck />
