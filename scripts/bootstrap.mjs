@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { filesBelow, newestChange, root } from "./sources.mjs";
 
 const needed = [20, 19];
-/** `npm start` needs less than tests do; whoever writes code runs `npm run build` or `check`, which build all. */
+/** `npm start` needs less than tests do; developers run `npm run build` or `check`, which build all. */
 const kind = process.env.npm_lifecycle_event === "prestart" ? "start" : "test";
 const buildStamp = (name) => join(root, `dist/.built-to-${name}`);
 

@@ -36,7 +36,7 @@ async function compileKernels() {
 
 /** What follows from the declarations, and is kept in the repository. */
 async function writeGenerated() {
-  // What the client knows of the calls follows from their declarations.
+  // The client's data about the calls follows from their declarations.
   if (!isClientCurrent()) {
     if (await makeClient()) await compile();
     noteClientMade();

@@ -35,7 +35,7 @@ function npm(args, options) {
   return result.stdout;
 }
 
-/** A tarball for each package; what npm says of each. */
+/** A tarball for each package; npm's description of each. */
 function pack(packages, folder) {
   const workspaces = packages.flatMap(({ manifest }) => ["--workspace", manifest.name]);
   const output = npm(["pack", "--json", "--silent", "--pack-destination", folder, ...workspaces], {

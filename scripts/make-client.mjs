@@ -1,5 +1,5 @@
 /**
- * Writes what @anulo/client knows of the calls, from their declarations: types of params and results, and what is
+ * Writes the data of @anulo/client about the calls, from their declarations: types of params and results, and what is
  * needed at run time (name, transport, whether a call may be repeated, the shape of its result).
  */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 import type { MigrationProgress } from "@anulo/node";
 import { createProgressBar, type ProgressBar } from "./progress.ts";
 
-/** Creates what shows how far the migration of a database is: a line that says what is done, then a bar. */
+/** Creates what shows how far the migration of a database is: a line that describes it, then a bar. */
 export function createMigrationBar(
   out: { readonly isTTY?: boolean; write(text: string): boolean } = process.stdout,
   now?: () => number,

@@ -11,7 +11,7 @@ const { createClient, daemonMethods, formatJson } = await import(
 const { createWalletService } = await import(join(root, "packages/wallet/dist/src/index.js"));
 const { parseJson } = await import(join(root, "packages/rpc/dist/src/json-parser.js"));
 
-/** In their order: each is asked of a service that has done those before. */
+/** In their order: each is sent to a service that has processed those before. */
 function callsOf({ alice, seed }) {
   const destinations = [{ address: alice, amount: 1_000_000_000_000 }];
   const webhook = { url: "https://shop.example/hook", wallets: ["shop"], events: ["payment_confirmed"] };
@@ -93,7 +93,7 @@ async function ask(url, token, { method, params }) {
   return result;
 }
 
-/** A view-only wallet's outputs, imported by one that has never asked a node. */
+/** A view-only wallet's outputs, imported by a wallet that has never been connected to a node. */
 async function recordImport(call, { shop }) {
   const { key: viewkey } = await call("query_key", { key_type: "view_key" });
   const keys = { filename: "shop-online", address: shop.address, viewkey, password: "", restore_height: 0 };
@@ -183,7 +183,7 @@ async function recordNode(url, { address }) {
   return recorded;
 }
 
-/** Returns what was asked and answered, as { service, call, params, result } or with an error in place of the result. */
+/** Returns requests and responses, as { service, call, params, result } or with an error in place of the result. */
 export async function recordOurs() {
   const folder = mkdtempSync(join(tmpdir(), "anulo-examples-"));
   const net = await startDevnet({ seed: 1, wallets: { shop: [], alice: [] } });

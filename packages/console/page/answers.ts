@@ -8,7 +8,7 @@ type Asking<T> = (signal: AbortSignal) => Promise<T>;
 export type AskingOptions = {
   /** Asked anew, from nothing, when one of these changes. */
   readonly of: readonly (string | number | boolean)[];
-  /** Milliseconds between an answer and the next question; left out, it is asked once. */
+  /** Milliseconds between a response and the next request; if left out, there is one request. */
   readonly everyMs?: number;
 };
 

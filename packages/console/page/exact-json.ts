@@ -4,10 +4,10 @@ export type Exact = null | boolean | number | bigint | string | readonly Exact[]
 export type ExactObject = { readonly [name: string]: Exact };
 
 type Source = { readonly source: string };
-/** Revivers are told the text of numbers. Source: ECMAScript proposal "JSON.parse source text access", stage 4. */
+/** Revivers receive the text of numbers. Source: ECMAScript proposal "JSON.parse source text access", stage 4. */
 type Parse = (text: string, reviver: (key: string, value: unknown, context?: Source) => unknown) => unknown;
 
-/** Parses without loss. Throws SyntaxError, also where this browser cannot tell how a number was written. */
+/** Parses without loss. Throws SyntaxError, also if this browser does not pass on the text of a number. */
 export function parseExact(text: string): Exact {
   return (JSON.parse as Parse)(text, (_key, value, context) => {
     if (typeof value !== "number" || Number.isSafeInteger(value)) return value;

@@ -27,7 +27,7 @@ export interface ReadinessOptions {
 const TIMEOUT_MS = 2000;
 export const FRESH_MS = 1000;
 
-/** Runs the checks of a service when they are asked for. */
+/** Runs the checks of a service on request. */
 export function createReadiness(
   checks: ReadinessChecks,
   { timeoutMs = TIMEOUT_MS, freshMs = FRESH_MS, now = () => performance.now() }: ReadinessOptions = {},

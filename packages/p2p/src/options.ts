@@ -49,7 +49,7 @@ export interface PeerNetworkOptions {
   readonly networkId: Uint8Array;
   /** Endpoints at which peers are accepted; none if left out. Port 0 means any free port. */
   readonly listen?: readonly ListenEndpoint[] | undefined;
-  /** The port that peers are told to connect to; if left out, the port we listen on. 0: none. */
+  /** The port that is announced to peers; if left out, the port we listen on. 0: none. */
   readonly advertisedPort?: number | undefined;
   /** Port of public RPC that is announced to peers; 0: none. */
   readonly rpcPort?: number | undefined;

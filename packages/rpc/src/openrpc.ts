@@ -126,7 +126,7 @@ export function createDocument(
   };
 }
 
-/** Writes the document in slices, so that nobody waits for it who has not asked. */
+/** Writes the document in slices, so that other requests do not wait for it. */
 async function writeDocument(
   calls: readonly Documented[],
   info: ServiceInfo,

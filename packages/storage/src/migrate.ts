@@ -45,7 +45,7 @@ const addLongTermWeights: Migration = {
 /** By the schema they start from. To change a table, increment `SCHEMA_VERSION` and add a line. */
 const migrations: { readonly [from: number]: Migration } = { 2: addLongTermWeights };
 
-/** Rows of schema 1 had no checksums, so that nothing tells whether they are what was written. */
+/** Rows of schema 1 had no checksums, so that damage to them cannot be detected. */
 const OLDEST_SCHEMA = 2;
 
 /** The schema property of a file: its version, or `from>to` while it is migrated, which no program takes for its own. */

@@ -1,4 +1,4 @@
-/** What a wallet knows of payments to it and from it, and of the calls that made them. */
+/** A wallet's data about payments to it and from it, and about the calls that made them. */
 import type { SubaddressIndex } from "./outputs/owned-output.ts";
 import type { RefusalKind } from "./refusal.ts";
 

@@ -8,7 +8,7 @@ export type Column<Row> = {
 };
 
 type TableProps<Row> = {
-  /** Said by screen readers, not shown: a heading says the same. */
+  /** Read by screen readers, not shown: a heading has the same text. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

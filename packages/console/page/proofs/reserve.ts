@@ -1,6 +1,6 @@
 /**
  * Proofs of funds, checked where they are read: that outputs were sent to the keys of an address, that these keys
- * signed, and which key images spend the outputs. The node is asked for the transactions, whose ids are computed here,
+ * signed, and which key images spend the outputs. The node returns the transactions, whose ids are computed here,
  * and for the key images; it is believed in whether a block has a transaction and what is spent by now.
  * Source: wallet2.cpp `check_reserve_proof`; wallet2.h `reserve_proof_entry`.
  */
@@ -161,7 +161,7 @@ async function provenEntries(entries: readonly Entry[], terms: Terms): Promise<b
   return amounts;
 }
 
-/** Whether each key image is spent, in a block or in the pool, says the node. */
+/** Whether each key image is spent, in a block or in the pool, as the node reports. */
 async function areSpent(entries: readonly Entry[]): Promise<boolean[]> {
   const spent: boolean[] = [];
   for (let at = 0; at < entries.length; at += KEY_IMAGES_PER_CALL) {

@@ -1,6 +1,6 @@
 /**
  * Proofs of spending, checked where they are read: signatures over the rings of a transaction, under its key images,
- * which nobody makes but who could spend its inputs. The node is asked for the transaction and the keys of its rings. A
+ * which nobody makes but who could spend its inputs. The node returns the transaction and the keys of its rings. A
  * node that gives other keys makes a good proof bad, and no bad one good: a signature needs the secret of a key whose
  * image is the one in the transaction. Source: wallet2.cpp `check_spend_proof`.
  */

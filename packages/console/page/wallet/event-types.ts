@@ -1,4 +1,4 @@
-/** Types of the events of wallets: a stream in a browser is heard type by type. Documented in docs/wallet-events.md. */
+/** Types of the events of wallets: a browser listens to a stream type by type. Documented in docs/wallet-events.md. */
 export const eventTypes = [
   "payment_in_pool",
   "payment_double_spent",

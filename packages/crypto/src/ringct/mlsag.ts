@@ -31,7 +31,7 @@ export function verifyMlsagSimple(input: {
 }
 
 /**
- * Whether the one proof of all inputs holds (RCT type 1), which also says that amounts balance; false on anything
+ * Whether the one proof of all inputs holds (RCT type 1), which also proves that amounts balance; false on anything
  * malformed. `rings[input][ring member]`, the real ones all at the same place; fee in atomic units.
  */
 export function verifyMlsagFull(transaction: {

@@ -149,7 +149,7 @@ function storedBlock(saved: ChainReader, height: number): NewBlock {
   return { ...info, blob: present(saved.blockBlob(height)), transactions };
 }
 
-/** Changes only the entries that differ: callers who ask for changes of the pool are told of no others. */
+/** Changes only the entries that differ: requests for changes of the pool return no others. */
 function* restorePool(
   parts: LongChangeParts,
   writer: ChainWriter,

@@ -28,7 +28,7 @@ export interface NodeMonitor {
   readonly isOffline: boolean;
   /** Why it asks to be stopped. */
   fault(): Error | undefined;
-  /** Blocks of the chain that it is bringing itself up to; its own height where it knows of no longer one. */
+  /** Blocks of the chain that it is bringing itself up to; its own height if it knows no longer one. */
   targetHeight(): number;
   /** Unix seconds of its newest block. */
   topTime(): number;

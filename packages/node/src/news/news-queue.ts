@@ -31,7 +31,7 @@ export const newsLimits = {
 /** Milliseconds between two looks at what was read meanwhile. */
 const POLL_MS = 5;
 
-/** Writes news in slices, one after another. `onBug` is told what writing threw. */
+/** Writes news in slices, one after another. `onBug` receives what writing threw. */
 export function createNewsQueue(publisher: ZmqPublisher, onBug: (error: unknown) => void): NewsQueue {
   const waiting: NewsItem[] = [];
   let bytes = 0;

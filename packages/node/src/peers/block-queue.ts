@@ -33,7 +33,7 @@ export function queuedBytes(bytes: number): number {
 export interface Span {
   readonly start: number;
   readonly blocks: readonly NeededBlock[];
-  /** The peer that was asked last, and when (milliseconds). */
+  /** The peer of the last request, and its time (milliseconds). */
   link: PeerLink;
   askedAt: number;
   fetched: readonly QueuedBlock[] | undefined;

@@ -11,7 +11,7 @@ import { describeState, type StateInfo } from "./state-info.ts";
 
 /** Version of the interface, major 3 minor 16: the original's wallets insist on the major. */
 const INTERFACE_VERSION = (3 << 16) | 16;
-/** Connections and known peers of the public network; a restricted port tells of none. */
+/** Connections and known peers of the public network; a restricted port reports none. */
 function peerCounts({ network, restricted }: NodeContext) {
   const peers = restricted ? [] : network.peers().filter(({ zone }) => zone === "public");
   const incoming = peers.filter(({ direction }) => direction === "in").length;

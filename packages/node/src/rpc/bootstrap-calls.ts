@@ -31,7 +31,7 @@ const infoAnswered: Rule = async (ahead, asking) => {
   };
 };
 
-/** Blocks of our own chain would tell a wallet that follows the other node of a chain split. */
+/** Blocks of our own chain would look like a chain split to a wallet that follows the other node. */
 const answeredThereOnly: Rule = async (ahead, asking) => {
   const answer = await byAnswer(ahead, asking);
   if (answer === undefined) throw refusal("internal", "The bootstrap daemon did not answer");

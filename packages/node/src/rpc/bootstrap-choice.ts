@@ -25,7 +25,7 @@ export interface ReadChoice {
   readonly tls: ServerTls;
 }
 
-/** What a choice says, undefined for none. Throws BadBootstrap. */
+/** The parsed choice, undefined for none. Throws BadBootstrap. */
 export function readChoice(choice: BootstrapChoice): ReadChoice | undefined {
   const { address, proxy = "" } = choice;
   if (address === "") return undefined;

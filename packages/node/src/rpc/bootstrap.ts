@@ -24,7 +24,7 @@ export interface AheadNode {
 
 /** Another node, not trusted, that answers while this one is behind. Source: bootstrap_daemon.cpp. */
 export interface Bootstrap {
-  /** `host:port` of the node that is asked, "" for none. */
+  /** `host:port` of the node to which calls are forwarded, "" for none. */
   readonly address: string;
   readonly wasEverUsed: boolean;
   /** False: nothing was chosen, or this node has caught up since. */
@@ -33,7 +33,7 @@ export interface Bootstrap {
   choose(choice: BootstrapChoice): void;
   /** The chosen node, where it answers and is far enough ahead. */
   nodeAhead(): Promise<AheadNode | undefined>;
-  /** Breaks off what is being asked. */
+  /** Aborts requests that are under way. */
   stop(): void;
 }
 
@@ -64,11 +64,11 @@ const MAX_FAILED = 100;
 
 type Standing = "ahead" | "caught up" | "unusable";
 
-/** A node that is asked. */
+/** A node to which calls are forwarded. */
 interface Asked {
   readonly endpoint: Endpoint;
   readonly client: Client<typeof daemonMethods>;
-  /** Breaks off what is being asked. */
+  /** Aborts requests that are under way. */
   readonly closed: AbortController;
   lookedAt: number;
   standing: Promise<Standing> | undefined;

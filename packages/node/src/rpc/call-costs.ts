@@ -19,7 +19,7 @@ const always =
 const perRow = (name: string, each: number): Cost => {
   return (_, result) => 1 + Math.floor(each * lengthOf(result[name]));
 };
-/** Some for each entry of a list that was asked for. */
+/** Some for each entry of a requested list. */
 const perItem = (name: string, each: number): Cost => {
   return (params) => atLeastOne(each * lengthOf(params[name]));
 };

@@ -46,7 +46,7 @@ export interface NodeServices {
 /** What a handler is given beside its params. */
 export interface NodeContext extends NodeServices {
   readonly dialect: Dialect;
-  /** True on a restricted port, which tells less and takes less. */
+  /** True on a restricted port, which returns less and accepts less. */
   readonly restricted: boolean;
   /** IP address of the caller. */
   readonly remoteAddress: string;

@@ -131,7 +131,7 @@ export function describeHeader(block: FoundBlock, { depth, powHash }: HeaderOpti
   };
 }
 
-/** What `get_block` tells of a block beside its header. */
+/** What `get_block` returns about a block beside its header. */
 export function blockFacts({ blob, minerTransactionHash }: FoundBlock) {
   const block = readBlock(blob);
   return {

@@ -10,7 +10,7 @@ function averageRate(bytes: number, seconds: number): number {
   return seconds <= 0 ? 0 : Math.floor(bytes / seconds / KIB);
 }
 
-/** A connection as RPC tells it; rates in KiB per second. Source: cryptonote_protocol_handler.inl `get_connections`. */
+/** A connection in the RPC; rates in KiB per second. Source: cryptonote_protocol_handler.inl `get_connections`. */
 export function describeConnection(peer: Peer, { parts, peers }: NodeContext) {
   const { address, traffic, since } = peer;
   const { kind, host, port } = address;
@@ -45,7 +45,7 @@ export function describeConnection(peer: Peer, { parts, peers }: NodeContext) {
   };
 }
 
-/** A known node as RPC tells it: a hidden one with its port in `host`. Source: core_rpc_server.cpp `on_get_peer_list`. */
+/** A known node in the RPC: a hidden one with its port in `host`. Source: core_rpc_server.cpp `on_get_peer_list`. */
 export function describeKnownPeer({ address, peerId, lastSeen, pruningSeed, rpcPort }: KnownPeer) {
   const isHidden = address.kind === "tor" || address.kind === "i2p";
   return {

@@ -7,7 +7,7 @@ import type { PowWork } from "../pow/work.ts";
 import type { NodeContext } from "./context.ts";
 import { describeHeader, type FoundBlock } from "./describe-block.ts";
 
-/** The block whose header is asked for. */
+/** The block whose header is requested. */
 interface HeaderOrder {
   /** Where the block was found. */
   readonly read: ChainReader;

@@ -97,11 +97,11 @@ export function createChainMemory<K, V>(epochs: () => number, options: MemoryOpt
 export interface AnswerMemory {
   /** Outputs of each block. */
   readonly ringCtCounts: RingCtCounts;
-  /** Distributions of RingCT outputs by what was asked for. */
+  /** Distributions of RingCT outputs by request. */
   readonly distributions: ChainMemory<string, KeptDistribution>;
-  /** Texts of transactions by what was asked for. */
+  /** Texts of transactions by request. */
   readonly transactions: Memory<string, TransactionText>;
-  /** Facts of `get_info`, by what the port may tell. */
+  /** Facts of `get_info`, by what the port may report. */
   readonly info: ReadonlyMap<boolean, Memo<StateInfo>>;
   readonly feeEstimate: Memo<Lasting<FeeEstimate>>;
   /** Minor versions of the blocks whose votes count for the next one. */
@@ -111,7 +111,7 @@ export interface AnswerMemory {
 /** Distributions as they are written, of one moment of the chain. */
 export type DistributionResponse = Lasting<{ distributions: SerializedDistribution[] }>;
 
-/** What was told of the blocks up to a height (inclusive): what later blocks add is put behind it. */
+/** What was returned about the blocks up to a height (inclusive): what later blocks add is appended. */
 export interface KeptDistribution {
   readonly response: DistributionResponse;
   readonly to: number;

@@ -68,7 +68,7 @@ function syncInfo(context: NodeContext) {
   };
 }
 
-/** The lists of one network, or of all; without the banned unless they are asked for. */
+/** The lists of one network, or of all; without banned nodes unless they are requested. */
 function knownPeers({ network }: NodeContext, options: { publicOnly: boolean; includeBlocked: boolean }) {
   const zones = options.publicOnly ? (["public"] as const) : (["public", "i2p", "tor"] as const);
   const isShown = ({ address }: KnownPeer) =>

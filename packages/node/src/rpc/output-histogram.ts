@@ -26,7 +26,7 @@ function entryOf(read: ChainReader, amount: bigint, request: HistogramRequest) {
   return { amount, total_instances: total, unlocked_instances: mature, recent_instances: recent };
 }
 
-/** The amounts asked about, or all there are, ascending: as their rows are. */
+/** The requested amounts, or all there are, ascending: as their rows are. */
 async function wantedAmounts(amounts: readonly bigint[], moment: Moment, { signal, rows }: NodeContext) {
   if (amounts.length > 0) return BigUint64Array.from(new Set(amounts)).sort();
   // The walk goes on over several turns.

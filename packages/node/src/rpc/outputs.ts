@@ -23,7 +23,7 @@ interface FoundOutputs {
 /** So many are read without letting others go first: the rings of one payment, and well below a millisecond. */
 const FEW_OUTPUTS = 320;
 
-/** The requested outputs, or the status that says why not. Source: blockchain.cpp `get_outs`. */
+/** The requested outputs, or the status with the reason. Source: blockchain.cpp `get_outs`. */
 function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromise<FoundOutputs | string> {
   const { outputs, get_txid: withTransactionHashes } = request;
   const { parts, restricted, signal, rows } = context;

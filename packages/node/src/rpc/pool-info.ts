@@ -5,10 +5,10 @@ import type { NodeContext } from "./context.ts";
 
 /** What `requested_info` asks for. Source: core_rpc_server_commands_defs.h `COMMAND_RPC_GET_BLOCKS_FAST`. */
 export const requestedInfo = { blocks: 0, blocksAndPool: 1, pool: 2 } as const;
-/** What `pool_info_extent` says: news, or all there is. */
+/** Values of `pool_info_extent`: changes, or everything. */
 const extents = { news: 1, all: 2 } as const;
 
-/** Transactions a restricted port tells whole. Source: core_rpc_server.cpp `RESTRICTED_TRANSACTIONS_COUNT`. */
+/** Transactions that a restricted port returns whole. Source: core_rpc_server.cpp `RESTRICTED_TRANSACTIONS_COUNT`. */
 const RESTRICTED_TRANSACTIONS = 100;
 const HASH_BYTES = 32;
 
@@ -21,7 +21,7 @@ interface PoolInfoRequest {
   /** Unix seconds; 0: everything. */
   readonly pool_info_since: bigint;
   readonly prune: boolean;
-  /** Bytes of transactions to tell whole; of those beyond it, the ids. */
+  /** Bytes of transactions to return whole; of those beyond it, the ids. */
   readonly maxBytes: number;
 }
 

@@ -55,7 +55,7 @@ function isSane({ parts }: NodeContext, blob: Uint8Array): boolean {
   }
 }
 
-/** Takes a transaction into the pool and says what is wrong with one it does not take. */
+/** Adds a transaction to the pool, or describes what is wrong with it. */
 export async function sendRawTransaction(request: SendRequest, context: NodeContext) {
   const blob = bytesOfHex(request.tx_as_hex);
   if (blob === undefined) return { status: "Failed" };

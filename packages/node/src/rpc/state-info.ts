@@ -7,7 +7,7 @@ import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
 /** The original version this program stands in for; upstream with the build mark of the Debian package. */
 const VERSION = { contract: "0.18.5.3-anulo", upstream: "0.18.5.3-unknown" } as const;
-/** A restricted port tells the size of the database in steps of 5 GiB. */
+/** A restricted port reports the size of the database in steps of 5 GiB. */
 const SIZE_STEP = 5 * 1024 ** 3;
 const UNKNOWN_SPACE = 2n ** 64n - 1n;
 
@@ -17,11 +17,11 @@ interface Described {
   /** Unix seconds. */
   readonly startTime: number;
   readonly dialect: Dialect;
-  /** True on a restricted port, which tells less. */
+  /** True on a restricted port, which reports less. */
   readonly restricted: boolean;
 }
 
-/** What the chain itself tells. */
+/** Fields about the chain. */
 function chainInfo({ parts }: Described) {
   const { network, store, pool } = parts;
   const view = parts.state.view();
@@ -47,7 +47,7 @@ function chainInfo({ parts }: Described) {
   };
 }
 
-/** What only the full port tells. */
+/** Fields of the unrestricted port alone. */
 function privateInfo({ parts, startTime, restricted, dialect }: Described) {
   const { store, pool } = parts;
   const size = store.fileSize();
@@ -72,7 +72,7 @@ function privateInfo({ parts, startTime, restricted, dialect }: Described) {
   };
 }
 
-/** What `get_info` tells of the chain and the pool. */
+/** What `get_info` returns about the chain and the pool. */
 export const describeState = (described: Described): StateInfo => ({
   ...chainInfo(described),
   ...privateInfo(described),

@@ -70,7 +70,7 @@ interface EntryOptions {
   readonly split: boolean;
 }
 
-/** Whole in `as_hex`, or in two parts where asked for or where nothing is prunable. */
+/** Whole in `as_hex`, or in two parts if requested or if nothing is prunable. */
 function transactionText(transactionBytes: TransactionBytes, options: EntryOptions): TransactionText {
   const { pruned, prunable, prunableHash: hash } = transactionBytes;
   const { prune, split, decode_as_json, text } = options;

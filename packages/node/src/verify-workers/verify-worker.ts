@@ -54,7 +54,7 @@ function answer(tasks: readonly VerifyTask[]): VerifyAnswer[] {
   }
 }
 
-/** The first check of each kind of proof builds tables and has code compiled; its verdict is told elsewhere. */
+/** The first check of each kind of proof builds tables and has code compiled; its verdict is returned elsewhere. */
 function checkFirst({ firstProofs }: VerifyWorkerData): void {
   try {
     dischargeEach([firstProofs]);

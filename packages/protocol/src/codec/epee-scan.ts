@@ -78,7 +78,7 @@ export class PortableScanner {
     this.#reader.position = position;
   }
 
-  /** A size: its lowest two bits tell how many bytes it has. */
+  /** A size: its lowest two bits encode how many bytes it has. */
   readSize(): number {
     const { bytes } = this.#reader;
     const first = bytes[this.#reader.position];

@@ -16,7 +16,7 @@ const blockEntry = object({
 
 const poolTransaction = object({ tx_hash: rawBytes, tx_blob: rawBytes, double_spend_seen: flag });
 
-/** What `/get_blocks.bin` tells of the pool, where it was asked for. Source: #8800. */
+/** What `/get_blocks.bin` returns about the pool, on request. Source: #8800. */
 const poolInfo = {
   /** Unix seconds of the node when it began to answer: `pool_info_since` of the next request. */
   daemon_time: omitEmpty(or(uint, 0)),

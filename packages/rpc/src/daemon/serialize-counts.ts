@@ -26,7 +26,7 @@ const NUMBERS_PER_STEP = 4096;
 export const MAX_COMPRESSED_BYTES = 8;
 const PACKED_BYTES = 8;
 
-/** Seven bits a byte, lowest first; the high bit says that more follow. Gives the number of bytes written. */
+/** Seven bits a byte, lowest first; the high bit says that more follow. Returns the number of bytes written. */
 export function compressInto(bytes: Uint8Array, values: ArrayLike<number>): number {
   let at = 0;
   for (let i = 0; i < values.length; i++) {

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
-/** What is passed on, and what its first receiver knows of the caller. */
+/** What is passed on, and the caller as its first receiver identified it. */
 export type Passed = {
   readonly method: string;
   readonly target: string;
@@ -15,7 +15,7 @@ export type Passed = {
   readonly idempotencyKey: string | undefined;
 };
 
-/** What a pass says once it is found right: the body has to have this SHA-256. */
+/** The contents of a valid pass: the body has to have this SHA-256. */
 export type CheckedPass = Pick<Passed, "mayAct" | "restricted"> & { readonly bodyHash: Buffer };
 
 const SCHEME = "Anulo";
@@ -96,7 +96,7 @@ export class Passes {
 
   #numbersOf(sender: string): Numbers {
     const numbers = this.#senders.get(sender) ?? new Numbers();
-    // The one that was heard of last comes last.
+    // The sender of the latest message comes last.
     this.#senders.delete(sender);
     this.#senders.set(sender, numbers);
     const [oldest] = this.#senders.keys();

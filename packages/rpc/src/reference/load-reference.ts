@@ -1,4 +1,4 @@
-/** What documents say beside the declarations: loaded when a document is first asked for. */
+/** What documents say beside the declarations: loaded when a document is first requested. */
 import type { ServiceReference } from "./service-reference.ts";
 
 /** Loads what the node's document says beside its declarations. */

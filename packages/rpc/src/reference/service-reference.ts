@@ -12,7 +12,7 @@ export type ServiceReference = {
   /** Release of the original programs whose interface this is. */
   readonly version: string;
   readonly description: string;
-  /** Where the service listens unless told otherwise. */
+  /** Where the service listens by default. */
   readonly server: { readonly url: string; readonly description: string };
   readonly subjects: readonly Subject[];
   readonly descriptions: Descriptions;

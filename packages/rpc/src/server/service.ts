@@ -297,7 +297,7 @@ function pathRefusal(
   return wrongWallet();
 }
 
-/** Says that this process lives: no memory and no turn is waited for, since others give it up if it says nothing. */
+/** Responds that this process lives, without waiting for memory or a turn: others give it up if it does not respond. */
 const alive: Answer = { status: 200, type: "text/plain", body: "alive\n" };
 
 /** The cost of a response from another process: it is passed on whole. */

@@ -35,7 +35,7 @@ const buildChoice = {
   payment_id: zero(text),
 };
 
-/** Texts and numbers of one transaction; what was not asked for is "". */
+/** Texts and numbers of one transaction; what was not requested is "". */
 const oneTransaction = {
   amount: u64,
   amounts_by_dest: optional(amounts),

@@ -21,7 +21,7 @@ export interface ZmqPublisher {
   readonly unread: number;
   /** Closes connections whose time is over; done every second. */
   checkTime(): void;
-  /** Closes every connection: what was published meanwhile is lost to them, and they can tell. */
+  /** Closes every connection: subscribers lose what is published meanwhile, and notice the closing. */
   dropAll(reason: string): void;
   /** Stops listening and closes all connections, after a moment for what waits. */
   stop(): Promise<void>;

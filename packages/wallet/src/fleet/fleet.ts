@@ -209,7 +209,7 @@ export class Fleet {
     }
   }
 
-  /** Opens the wallets whose leases this process has without having heard of it. */
+  /** Opens the wallets whose leases this process received without a notification. */
   async #takeUnknown(membership: Membership): Promise<void> {
     for (const name of await membership.takeUnknown()) {
       this.#parts.log.info("a lease was granted without an answer", { file: name });

@@ -52,7 +52,7 @@ export type RouterOptions = {
   readonly aliveMs?: number;
 };
 
-/** What this process knows of another one while both are members. */
+/** The state that this process keeps of another one while both are members. */
 type Peer = {
   /** Aborted once it is no member any more, or has been silent for too long. */
   signalGone: AbortController;

@@ -1,4 +1,4 @@
-/** How far a payment has come, from what the wallet knows of its transactions. */
+/** The progress of a payment, from the wallet's view of its transactions. */
 import { toHex } from "@anulo/protocol";
 import type { IntentState } from "@anulo/rpc";
 import { DEEP } from "../ledger/apply-blocks.ts";

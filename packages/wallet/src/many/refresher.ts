@@ -43,7 +43,7 @@ export class Refresher {
   readonly #log: Logger;
   readonly #progressLog: Logger;
   readonly #connect: () => Daemon;
-  /** The connection by which the node is asked for its newest block. */
+  /** The connection by which the node's newest block is requested. */
   #watching: Daemon | undefined;
   #isAsking = false;
   /** Id (hex) of the node's newest block. */

@@ -1,4 +1,4 @@
-/** The columns of a wallet's outputs, as they are read: no output is made to find what one column tells. */
+/** The columns of a wallet's outputs, as they are read: no output object is created to read one column. */
 import type { KeyAt } from "./key-index.ts";
 import { SPENDABLE_AGE } from "./locked-places.ts";
 import { type OutputPage, PAGE_OUTPUTS, spendableFlags } from "./output-page.ts";

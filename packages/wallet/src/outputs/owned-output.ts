@@ -6,7 +6,7 @@ export type SubaddressIndex = { readonly major: number; readonly minor: number }
 /** Stands for the unknown id of a transaction that spends an output and was not created here. */
 export const SOMEBODY = "";
 
-/** A copy of what the wallet knows of one output; it does not change when the wallet does. */
+/** A copy of the wallet's data about one output; it does not change when the wallet does. */
 export type OwnedOutput = {
   /** Transaction id, 32 bytes. */
   readonly txHash: Uint8Array;

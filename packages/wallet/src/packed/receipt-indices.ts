@@ -1,4 +1,4 @@
-/** Finds receipts by transaction, payment id, account and address: places only, the receipts themselves tell the keys. */
+/** Finds receipts by transaction, payment id, account and address: places only, the keys are in the receipts. */
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { KeyHash, NOWHERE, PlaceIndex } from "./place-index.ts";
 import { hasHash, hashOffset, hasPaymentId, readReceiptId, readReceiver } from "./receipt-record.ts";

@@ -20,7 +20,7 @@ import { offsetOf, Records } from "./records.ts";
 import { SelectedReceipts } from "./selected-receipts.ts";
 import { ZONE_ITEMS, Zones } from "./zones.ts";
 
-/** Which receipts are asked for. */
+/** Which receipts are requested. */
 export type ReceiptFilter = {
   /** Undefined: all accounts. */
   readonly account: number | undefined;

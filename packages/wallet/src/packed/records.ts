@@ -57,7 +57,7 @@ export class Records {
     return address;
   }
 
-  /** Copies records that lie one after the other in `bytes` to the end; tells the address of each. */
+  /** Copies records that lie one after the other in `bytes` to the end; returns the address of each. */
   addAll(bytes: Uint8Array, lengths: Uint32Array, tell: (address: RecordAddress) => void): void {
     let from = 0;
     for (let first = 0; first < lengths.length; ) {

@@ -23,7 +23,7 @@ async function within<T>(
   }
 }
 
-/** Throws `RpcError` for a token that may not read events: whoever has them sent to a URL of their own reads them. */
+/** Throws `RpcError` for a token that may not read events: a caller that has them sent to its own URL reads them. */
 function checkReads(call: string, { token }: Pick<WalletContext, "token">): void {
   const refusal = scopeRefusal({ scope: "read" }, call, token);
   if (refusal !== undefined) throw refusal;
