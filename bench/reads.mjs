@@ -98,7 +98,7 @@ function casesOf({ height, outputs, headers, genesis }) {
   ];
 }
 
-/** Today's monerod takes 25 connections from one address unless told otherwise; older ones know no such flag. */
+/** Today's monerod accepts 25 connections from one address by default; older ones know no such flag. */
 function connectionFlags() {
   const flag = "--rpc-max-connections-per-private-ip";
   return execFileSync("monerod", ["--help"], { encoding: "latin1" }).includes(flag) ? [flag, "100"] : [];

@@ -79,7 +79,7 @@ async function transactionIds(url, count) {
   return ids;
 }
 
-/** A row of the table for each case; `processor` rows tell what a request costs the server. */
+/** A row of the table for each case; `processor` rows are what a request costs the server. */
 export async function measure() {
   const chain = loadChain();
   const nodes = {

@@ -12,7 +12,7 @@ import {
 } from "@anulo/protocol";
 import { createRpcServer, daemon, implementFor } from "@anulo/rpc";
 
-/** The chain unless told otherwise. */
+/** The chain by default. */
 const BLOCKS = 3000;
 const PAYMENTS_PER_BLOCK = 25;
 const BLOCKS_PER_ANSWER = 1000;
@@ -96,7 +96,7 @@ function extend(chain, key, { blocks, payments }) {
   }
 }
 
-/** Blocks from the newest of those ids on; every output's index is told as 0. */
+/** Blocks from the newest of those ids on; every output's index is reported as 0. */
 function answerBlocks(chain, heights, ids) {
   const from = heights.get(toHex(ids[0])) ?? 0;
   const entries = chain.slice(from, from + BLOCKS_PER_ANSWER);

@@ -1,4 +1,4 @@
-// Runs one target in a thread of its own, so that who waits outside can tell when it hangs.
+// Runs one target in a thread of its own, so that the main thread notices when it hangs.
 import { parentPort, workerData } from "node:worker_threads";
 import { createNumbers, mutate, seedOf } from "./mutate.mjs";
 import { findTarget } from "./targets.mjs";

@@ -10,7 +10,7 @@ import { createWalletService } from "../../packages/wallet/dist/src/index.js";
 import { recordedChain } from "../corpus.mjs";
 import { mutate } from "../mutate.mjs";
 
-/** Calls that end the service, or that work for as long as they are told to. */
+/** Calls that end the service, or that work for as long as their params say. */
 const leftOut = new Set([
   ...["/stop_daemon", "generateblocks", "/start_mining", "calc_pow", "add_aux_pow", "/set_bootstrap_daemon"],
   ...[

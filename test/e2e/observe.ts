@@ -3,7 +3,7 @@ import { accountOf } from "../account.ts";
 import { listOf, type Side, type Stage } from "../actors.ts";
 import type { RealChain } from "./recordings.ts";
 
-/** Feeds a chain to a node of one side, restores its wallets, and tells all that both programs say about it. */
+/** Feeds a chain to a node of one side, restores its wallets, and returns all responses of both programs about it. */
 export async function observe(stage: Stage, side: Side, chain: RealChain): Promise<ExactObject> {
   const { url, port } = await stage.daemon(side, "upstream");
   const headers: ExactObject[] = [];

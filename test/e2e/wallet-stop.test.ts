@@ -150,7 +150,7 @@ test("a stop in the middle of a payment leaves it done and known, or undone and 
     answers.push(await stopDuring(t, scene, { ...way, method: "transfer", params: { destinations } }));
   }
   await checkNothingLost(t, scene, answers);
-  // A node that no longer answers: who pays hears that it came to nothing.
+  // A node that no longer answers: the payer receives an error.
   process.kill(scene.daemon.pid, "SIGSTOP");
   const payment = { method: "transfer", params: { destinations }, afterMs: 100, stop: byCall };
   const refused = await stopDuring(t, scene, payment).finally(() =>

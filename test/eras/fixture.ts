@@ -36,7 +36,7 @@ export type ErasTrial = {
   readonly template: string;
 };
 
-/** What the real program said of the strange variations of its newest block, which go beside the chain. */
+/** What the real program answered about the strange variations of its newest block, which go beside the chain. */
 export type ErasSiblings = {
   readonly height: number;
   readonly blocks: Readonly<Record<string, string>>;

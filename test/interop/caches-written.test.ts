@@ -158,7 +158,7 @@ test("what each program did alone is in both at the end", needsReleases(usualRel
     await ours("open_wallet", names);
     assert.deepEqual(await notesOf(ours), ["ours", "newer", "ours"]);
     await ours("close_wallet");
-    // Without our journal the cache tells it all.
+    // Without our journal everything comes from the cache.
     rmSync(ourFile(".anulo"));
     await ours("open_wallet", names);
     assert.deepEqual(await notesOf(ours), ["ours", "newer", "ours"]);

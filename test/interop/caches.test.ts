@@ -18,7 +18,7 @@ async function outgoing(ask: Ask): Promise<unknown[]> {
     .toSorted((a, b) => (String(a.txid) < String(b.txid) ? -1 : 1));
 }
 
-/** All that the chain does not tell. */
+/** All that is not in the chain. */
 async function untold(ask: Ask, txids: readonly string[]): Promise<unknown> {
   const keys: unknown[] = [];
   for (const txid of txids) keys.push((await ask("get_tx_key", { txid })).tx_key);
@@ -32,7 +32,7 @@ async function untold(ask: Ask, txids: readonly string[]): Promise<unknown> {
     accounts,
     outgoing: await outgoing(ask),
     notes: (await ask("get_tx_notes", { txids: [...txids] })).notes,
-    // Ours tells the payment id besides: see DIFFERENCES.md.
+    // Ours returns the payment id, too: see DIFFERENCES.md.
     book: listOf((await ask("get_address_book")).entries).map(({ address, description }) => [
       address,
       description,

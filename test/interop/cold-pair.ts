@@ -69,7 +69,7 @@ export async function exchange({ hot, cold }: Pair, all: boolean): Promise<bigin
   return bigintOf(num_imported);
 }
 
-/** Signs what the hot wallet made and sends it; answers the transaction's id and what the cold wallet said of it. */
+/** Signs what the hot wallet made and sends it; returns the transaction's id and the cold wallet's description of it. */
 export async function signAndSend({ hot, cold }: Pair, made: ExactObject) {
   const unsigned_txset = String(made.unsigned_txset);
   await refusesChanges(cold, "sign_transfer", { field: "unsigned_txset", hex: unsigned_txset });

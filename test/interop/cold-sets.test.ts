@@ -63,7 +63,7 @@ async function tellOutputs(from: Ask, to: Ask): Promise<void> {
 
 type Cast = Pair & { readonly twin: Ask; readonly stranger: Ask };
 
-/** Both programs tell the same of a set, one signs it, the other can't without its keys; answers the ids sent. */
+/** Both programs describe a set alike, one signs it, the other can't without its keys; returns the ids sent. */
 async function tellSignSend({ hot, cold, twin, stranger }: Cast, made: ExactObject) {
   const unsigned_txset = made.unsigned_txset!;
   const told = await cold("describe_transfer", { unsigned_txset });

@@ -9,7 +9,7 @@ import { words } from "./words.ts";
 /** What stands for a transaction's key in the wallet that has sent it, where another has signed it. */
 const PLACEHOLDER = `01${"00".repeat(31)}`;
 
-/** The transaction's key, or the code of the refusal to tell one. */
+/** The transaction's key, or the code of the refusal to return one. */
 const keyOf = (ask: Ask, txid: string) =>
   ask("get_tx_key", { txid }).then(
     ({ tx_key }) => tx_key,

@@ -24,7 +24,7 @@ const genesis: CoreSyncData = {
 };
 interface Ours {
   readonly network: PeerNetwork;
-  /** How often peers told of their chains, by who opened the connection. */
+  /** How often peers announced their chains, by who opened the connection. */
   readonly news: { in: number; out: number };
 }
 

@@ -73,7 +73,7 @@ test("the original and we meet as hidden services, each through a proxy", needsR
   });
   try {
     await ours.start();
-    // It calls us; asked for news it tells where it is, and we call it.
+    // It calls us; in its next response it announces its address, and we call it.
     await until("both calls", () => ours.peers().length === 2);
     for (const peer of ours.peers()) assert.deepEqual([peer.zone, peer.peerId, peer.rpcPort], ["tor", 1n, 0]);
     const addresses = ours.peers().map(({ direction, address }) => `${direction} ${address.host}`);

@@ -6,7 +6,7 @@ import { type Ask, asking, sides, withServices } from "./two-services.ts";
 
 const PASSWORD = "";
 
-/** Two signers' wallets, one after the other in one service: what the second is told after their first round. */
+/** Two signers' wallets, one after the other in one service: what the second receives after their first round. */
 async function firstRounds(ask: Ask, enables: boolean): Promise<string> {
   const prepare = { enable_multisig_experimental: enables };
   const names = ["a", "b"].map((name) => `${name}-${enables}`);

@@ -7,7 +7,7 @@ import { type Ask, fundTogether, payTogether, prepareToSign, received } from "./
 
 const password = "secret";
 
-/** Each signer's wallet, told as a seed, is from now on in the service of the next one. */
+/** Each signer's wallet, exported as a seed, is from now on in the service of the next one. */
 async function changePlaces(signers: readonly Ask[]): Promise<void> {
   const told: ExactObject[] = [];
   for (const signer of signers) told.push(await keysOf(signer));

@@ -72,7 +72,7 @@ async function agreeOnAddress(
   return address!;
 }
 
-/** All signers scan and tell each other what a payment needs; `how` goes with the import. */
+/** All signers scan and exchange what a payment needs; `how` goes with the import. */
 export async function prepareToSign(signers: readonly Ask[], how: ExactObject = {}): Promise<void> {
   const told: ExactObject[] = [];
   for (const signer of signers) {

@@ -13,7 +13,7 @@ import { needsRealPrograms, onStage } from "../actors.ts";
 import { oddQuestions } from "./odd-questions.ts";
 import { type Ask, asking, sides } from "./two-services.ts";
 
-/** Fields we tell and the original does not (DIFFERENCES.md). */
+/** Fields that we return and the original does not (DIFFERENCES.md). */
 const added = new Set(["tx_size"]);
 
 /** The same answer has the same text; the original lists outgoing transfers in no order. */

@@ -21,7 +21,7 @@ test("blocks of other hard forks are refused unless a flag allows them", needsRe
     const proxy = await lyingProxy(daemon.port, asPublic);
     t.after(proxy.stop);
 
-    /** What a new wallet is told that scans the chain. */
+    /** What a new wallet receives that scans the chain. */
     const scanned = async (side: Side, daemonPort: number, extra: readonly string[]) => {
       const options = { daemonPort, extra, checksForks: true };
       const service: RunningWallet = await startWallet(makerOf(side, "upstream"), options);

@@ -74,7 +74,7 @@ export async function withActors(
   }
 }
 
-/** Asks until it is so, for five minutes at most unless told otherwise: the machine may be busy. */
+/** Asks until it is so, for five minutes at most by default: the machine may be busy. */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,

@@ -33,7 +33,7 @@ async function getBlocks(url: string, request: Request): Promise<PortableObject>
   return readPortable(new Uint8Array(await response.arrayBuffer()));
 }
 
-/** Hashes, and what the transactions of a pool are told as, have no order. */
+/** Hashes and the entries of a pool have no order. */
 function describeEntry(entry: PortableEntry): unknown {
   const text = (value: unknown): unknown => {
     if (value instanceof Uint8Array) return toHex(value);
@@ -59,7 +59,7 @@ function facts(answer: PortableObject): Record<string, unknown> {
   return { ...rest, daemon_time: daemon_time?.[0] };
 }
 
-/** The original tells strangers of a payment some time after it has taken it. */
+/** The original announces a payment to strangers some time after it has accepted it. */
 async function untilPublic({ restrictedUrl }: RunningDaemon, id: string): Promise<void> {
   for (;;) {
     const { tx_hashes: told = [] } = await post(`${restrictedUrl}/get_transaction_pool_hashes`);

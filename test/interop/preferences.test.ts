@@ -112,7 +112,7 @@ const cases: Record<string, Case> = {
     leaves: ["payment"],
   },
   "no rewards": { settings: { refresh_type: 2 }, changes: ["payment", "sweep", "balance"] },
-  // Asked for by programs of people alone; a service pays the least unless told otherwise.
+  // Only programs for people ask for it; a service pays the least by default.
   "a priority": { settings: { default_priority: 4, auto_low_priority: 0 }, changes: [], leaves: ["payment"] },
 };
 
@@ -153,7 +153,7 @@ async function compareAnswers(scene: Scene): Promise<void> {
   }
 }
 
-/** A wallet that is to keep nothing of its transactions tells no key and no destination of them. */
+/** A wallet that is to store nothing of its transactions returns no key and no destination of them. */
 async function playForgetful(scene: Scene, side: Side): Promise<void> {
   const { services, holder, daemon } = scene;
   const settings = { store_tx_info: 0 };

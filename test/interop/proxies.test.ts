@@ -82,7 +82,7 @@ test("a wallet's node is reached through a proxy with a login", needsRealProgram
           assert.deepEqual([...said], [`${login}, 1 1 127.0.0.1`], `${side} ${text}`);
         }
         for (const text of REFUSED) {
-          // The original hears of it at the next call.
+          // The original notices it at the next call.
           const asked = ask("set_daemon", { ...way, proxy: `${text}127.0.0.1:9050` });
           const refreshed = asked.then(() => ask("refresh"));
           await assert.rejects(refreshed, ({ code }: { code: number }) => code === -38, `${side} ${text}`);

@@ -103,7 +103,7 @@ test(
       const reserves = await checkReserves(cast, checkers, checkers[0]!.address);
       t.diagnostic(`mutations refused: ${spends} of spend proofs, ${reserves} of reserve proofs`);
 
-      // What was proven and is spent since is told as spent, by both.
+      // What was proven and is spent since is reported as spent, by both.
       const { signature } = await cast.real.call("get_reserve_proof", { all: true, message: "" });
       await cast.ours.pay([{ address: checkers[0]!.address, amount: coin }]);
       const question = { address: cast.real.address, message: "", signature: signature! };

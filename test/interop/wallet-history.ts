@@ -10,7 +10,7 @@ export const asking =
   (method, params = {}) =>
     call(url, method, params);
 
-/** Everything a cache can hold that the chain does not tell; answers transactions, a frozen output, a waiting payment. */
+/** Everything a cache can hold that is not in the chain; returns transactions, a frozen output, a waiting payment. */
 export async function makeHistory(then: Ask, bob: WalletActor, daemon: RunningDaemon) {
   const { address: second } = await then("create_account", { label: "savings" });
   await then("create_address", { account_index: 0, label: "shop" });

@@ -46,7 +46,7 @@ export async function pictureOf(ask: Ask, attributes: readonly string[]): Promis
   for (const { account_index = 0 } of listOf(accounts)) {
     addresses.push(await ask("get_address", { account_index }));
     const found = await ask("incoming_transfers", { transfer_type: "all", account_index });
-    // Ours tells the size of the transaction besides: see DIFFERENCES.md.
+    // Ours returns the size of the transaction, too: see DIFFERENCES.md.
     const outputs = sorted(listOf(found.transfers).map(({ tx_size: _, ...output }) => output));
     incoming[String(account_index)] = outputs;
     for (const { key_image } of outputs)
@@ -67,7 +67,7 @@ export async function pictureOf(ask: Ask, attributes: readonly string[]): Promis
     totals,
     tags: await ask("get_account_tags"),
     addresses,
-    // Ours tells the payment id besides: see DIFFERENCES.md.
+    // Ours returns the payment id, too: see DIFFERENCES.md.
     book: listOf((await ask("get_address_book")).entries).map(({ index, address, description }) => [
       index,
       address,

@@ -176,7 +176,7 @@ test(
           return error.message;
         }
       };
-      /** The original tells the depth of a tree but writes 0 into the block, which is right for one chain alone. */
+      /** The original returns the depth of a tree but writes 0 into the block, which is right for one chain alone. */
       const agree = async (params: ExactObject) => {
         const [own, their] = await Promise.all([ours!, real!].map(({ url }) => answerOf(url, params)));
         if (typeof own === "string" || own!.merkle_tree_depth === 0) assert.deepEqual(own, their);

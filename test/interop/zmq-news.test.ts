@@ -22,9 +22,9 @@ const chain = loadChain();
 /** Blocks of the recorded chain the nodes begin with; there are payments in those that follow. */
 const BEGINNING = chain.blocks.findIndex(({ txs }) => txs.length > 0);
 
-/** A busy machine may take as long to tell. */
+/** A busy machine may take as long to report. */
 const PATIENCE_MS = 60_000;
-/** Blocks of the recorded chain that are told of, and messages there are at least, where more are wanted. */
+/** Blocks of the recorded chain that are announced, and the minimum number of messages, where more are wanted. */
 const { ANULO_ZMQ_BLOCKS = "40", ANULO_ZMQ_MESSAGES = "0" } = process.env;
 
 /** Two publishers side by side, each with a subscriber; what is done to one is done to the other. */
@@ -41,7 +41,7 @@ class Pair {
     for (const { url } of this.daemons) await act(url);
   }
 
-  /** Sends a transaction to both, and waits until both have told of it. */
+  /** Sends a transaction to both, and waits until both have announced it. */
   async pay(hex: string, options: ExactObject = {}): Promise<void> {
     const before = this.clients.map(({ messages }) => told(messages));
     await this.each((url) =>
@@ -109,7 +109,7 @@ function withoutFees(messages: readonly string[], payments: number): string[] {
   return messages.with(at, mended);
 }
 
-/** How many of these tell of transactions in short. */
+/** How many of these announce transactions in short. */
 function told(messages: readonly string[]): number {
   return messages.filter((message) => message.startsWith("json-minimal-txpool_add:")).length;
 }
@@ -129,7 +129,7 @@ async function withPair(play: (pair: Pair) => Promise<void>): Promise<void> {
     );
     const clients = await Promise.all(endpoints.map(async (endpoint) => keep(await subscribe(endpoint))));
     const pair = new Pair(daemons, clients);
-    // The subscription follows the handshake: from the first block that both tell of nothing is missed.
+    // The subscription follows the handshake: from the first block that both announce nothing is missed.
     await pair.feed(chain.blocks.slice(0, 1));
     let first = 1;
     while (!clients.every(({ messages }) => messages.length > 0)) {

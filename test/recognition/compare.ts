@@ -13,7 +13,7 @@ export type Comparison = {
 /** What a wallet decides besides chance, of one payment. */
 function decided({ features, transactions, feePerByte }: Seen): string {
   const { form, fee, weight } = features;
-  // The fee is that of the weight at the rate the node told; a byte more where the fee before it took one more.
+  // The fee is that of the weight at the rate the node returned; a byte more where the fee before it took one more.
   const isOfWeight = fee >= feeOfWeight(weight, feePerByte) && fee <= feeOfWeight(weight + 1, feePerByte);
   return `${transactions} transactions, ${form}, fee ${isOfWeight ? "of weight" : "odd"}`;
 }

@@ -4,7 +4,7 @@ import type { Exact, ExactObject } from "@anulo/testkit";
 import { type MethodKey, requests } from "../states/requests.ts";
 import { formsOf, type Secret, type SecretKind, seenIn } from "./traces.ts";
 
-/** What the answers of a method are there to tell. Whatever else tells a secret is a fault. */
+/** What the responses of a method are there to reveal. Whatever else reveals a secret is a fault. */
 const tells: { readonly [K in MethodKey]?: readonly SecretKind[] } = {
   queryKey: ["seed", "spend key", "view key", "multisig key"],
   restoreDeterministicWallet: ["seed"],
@@ -26,7 +26,7 @@ const secretFields = new Set([
   ...["ssl_private_key_path", "signature", "message", "tx_data_hex", "unsigned_txset", "hex"],
 ]);
 
-/** Requests after which the log tells no less than before. */
+/** Requests after which the log contains no less than before. */
 const asLoud: { readonly [K in MethodKey]?: ExactObject } = {
   setLogLevel: { level: 4 },
   setLogCategories: { categories: "*:TRACE" },
@@ -90,7 +90,7 @@ export type Exercise = {
 };
 
 /**
- * Calls every method of a service in every way, to its end; answers what was said besides what is told on purpose.
+ * Calls every method of a service in every way, to its end; returns what was printed or returned beside what is revealed on purpose.
  */
 export async function exercise({ ask, reopen, secrets }: Exercise): Promise<Fault[]> {
   const texts = textsOf(secrets);

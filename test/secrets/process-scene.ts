@@ -71,7 +71,7 @@ export async function surround(t: TestContext): Promise<Surroundings> {
 
 type Reply = { readonly status: number; readonly challenge: string; readonly text: string };
 
-/** Sends requests over TLS to a service with a login; a refused or broken exchange is told by its code. */
+/** Sends requests over TLS to a service with a login; a refused or broken exchange is returned as its code. */
 export function askingWithLogin(port: number, { user, password }: Login): { ask: Ask; close: () => void } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   const path = "/json_rpc";
@@ -116,7 +116,7 @@ export function contentsOf(folder: string): string {
     .join("\n");
 }
 
-/** What the processes are told and must not tell. A PEM's lines of 64 digits each show a part of its key. */
+/** What the processes receive and must not reveal. A PEM's lines of 64 digits each show a part of its key. */
 export function secretsOfFlags({ tlsKeys }: Pick<Surroundings, "tlsKeys">): Secret[] {
   const keyLines = tlsKeys.flatMap((pem) => pem.split("\n").filter((line) => /^[\w+/=]{40,}$/.test(line)));
   return [

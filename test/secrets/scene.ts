@@ -48,7 +48,7 @@ function shown(value: unknown): unknown {
   return value;
 }
 
-/** Two signers of one address, and the strings they told each other. */
+/** Two signers of one address, and the strings they exchanged. */
 async function shareAddress(services: readonly WalletService[]): Promise<void> {
   const prepared = [];
   for (const [i, { url }] of services.entries()) {

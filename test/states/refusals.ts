@@ -59,7 +59,7 @@ const backgrounds: Refusals = {
   "multisig, ready": noBackgroundOfMultisig,
   "multisig, disabled": noBackgroundOfMultisig,
 };
-/** Needs one that was told how. */
+/** Needs one that was configured for it. */
 const setUp: Refusals = { ...backgrounds, ordinary: noSetup, offline: noSetup, "untrusted node": noSetup };
 /** Needs a service that is not restricted. */
 const unrestricted: Refusals = { restricted: denied };

@@ -17,7 +17,7 @@ export type Service = {
 export type ServiceOptions = {
   /** A service that opens no wallet but the one in its folder to begin with. */
   readonly restricted?: boolean;
-  /** Whether it is told where wallets are kept. */
+  /** Whether it has a folder of wallets. */
   readonly hasDirectory?: boolean;
   readonly isOffline?: boolean;
   /** What ours speaks, if not what the others do. */
@@ -48,7 +48,7 @@ export type StateName = (typeof stateNames)[number];
 const { alice, bob } = loadChain().wallets;
 export const file = { filename: "wallet", password: "" } as const;
 
-/** Something of everything a wallet keeps besides what the chain tells it. */
+/** Something of everything a wallet stores besides what is in the chain. */
 async function furnish({ url }: Service): Promise<void> {
   await call(url, "auto_refresh", { enable: false });
   await call(url, "create_address", { account_index: 0, label: "an address" });
@@ -160,7 +160,7 @@ const enter: { readonly [S in StateName]: (start: Start) => Promise<Service> } =
 /** Brings a new service into a state. */
 export const enterState = (name: StateName, start: Start): Promise<Service> => enter[name](start);
 
-/** What a caller is told: the result, or code and message of the refusal. */
+/** What a caller receives: the result, or code and message of the refusal. */
 export type Told = { readonly result: ExactObject } | { readonly code: number; readonly message: string };
 
 export async function ask({ url }: Service, method: string, params: ExactObject = {}): Promise<Told> {

@@ -70,7 +70,7 @@ const eventText = (sequence: number) =>
 test("a stream that is cut goes on behind the last event, without gap or repetition", async () => {
   const total = 30;
   let requests = 0;
-  // Each connection tells three events, the first of them one that was told before, and breaks off within the next.
+  // Each connection sends three events, the first of them for the second time, and breaks off within the next.
   const service = await startFakeService(({ headers }, response) => {
     requests++;
     if (requests % 4 === 3) return void response.writeHead(503, { "Retry-After": "0" }).end();

@@ -33,7 +33,7 @@ after(async () => {
   }
 });
 
-// Closes: a block that a node mines while it adds fetched ones, and that no peer hears of.
+// Closes: a block that a node mines while it adds fetched ones, and that is announced to no peer.
 test("a block of our own is told while fetched ones are added, and those are not", async () => {
   const [empty, full] = [await node({ blocksPerRequest: 10 }), await fullNode()];
   const { atB, close } = connect(empty, full);
@@ -55,7 +55,7 @@ test("a block of our own is told while fetched ones are added, and those are not
   assert.equal(relayed, 1);
 });
 
-// Closes: a peer's block that comes while its chain is fetched, and is not heard of until the next timed sync.
+// Closes: a peer's block that comes while its chain is fetched, and is ignored until the next timed sync.
 for (const isTold of [true, false]) {
   const told = isTold ? "a new block is asked for its chain again" : "no new block is not asked again";
   test(`a peer that meanwhile told of ${told}`, async () => {

@@ -26,7 +26,7 @@ export function emptyChain(
   return openChain({ network: networks.regtest, path, fixedDifficulty, checkpoints, discharge, now });
 }
 
-/** The same in a file if one is named, with what else is to be said of how it is opened. */
+/** The same in a file if one is named, with further options of opening it. */
 export function chainIn(
   path: string | undefined,
   options: Partial<OpenChainOptions> = {},

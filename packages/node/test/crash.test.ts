@@ -12,7 +12,7 @@ import { goldenState } from "./recorded-chains.ts";
 
 const program = fileURLToPath(new URL("./run-node.js", import.meta.url));
 
-/** Asks for blocks until the node is gone; the ids it has answered with, each told to `onAnswer`. */
+/** Asks for blocks until the node is gone; each id that it returned is passed to `onAnswer`. */
 async function generateUntilKilled(url: string, onAnswer: (ids: number) => void): Promise<string[]> {
   const acknowledged: string[] = [];
   const params = { amount_of_blocks: 7, wallet_address: goldenState().wallets.a.address };

@@ -33,7 +33,7 @@ function forged(blob: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** A chain that checks work as told, and takes all other proofs. */
+/** A chain that checks work with the given function, and accepts all other proofs. */
 function chainWithWork(meetsDifficulty: (work: Obligation) => Promise<boolean>, fixedDifficulty = 2n) {
   const discharge = async (obligations: readonly Obligation[]) => {
     for (const obligation of obligations) {

@@ -175,7 +175,7 @@ test("the same transaction over and over keeps nobody waiting", async () => {
   assert.equal(b.chain.parts.pool.size, 1);
 });
 
-/** A block with transactions, as a peer tells of it. */
+/** A block with transactions, as a peer announces it. */
 const entry = (block: Uint8Array, txs: readonly Uint8Array[]) => ({
   b: { pruned: false, block, weight: 0, txs: txs.map((blob) => ({ blob, prunableHash: NULL_HASH })) },
   current_blockchain_height: firstBusy + 2,

@@ -205,7 +205,7 @@ test("the same holds for a node that is started anew after its blocks were poppe
   }
 });
 
-/** A block beside a node's chain as it tells its peers of new ones. */
+/** A block beside a node's chain as it announces new ones to its peers. */
 function fluffyBytes({ chain }: TestNode, id: Uint8Array): Uint8Array {
   const block = chain.parts.store.read.alternativeBlock(id)!.blob;
   const b = { pruned: false, block, weight: 0, txs: [] };

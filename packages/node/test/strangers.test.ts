@@ -7,7 +7,7 @@ import { transact } from "../src/pool/parts.ts";
 import { loadBlocks, now } from "./chain-fixture.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
-// Closes a class of leaks: what a restricted port tells strangers of transactions that are still ours to hide.
+// Closes a class of leaks: what a restricted port reports to strangers about transactions that are still hidden.
 // Each filter is asked for on both sides: hidden from strangers, shown to the owner, shown to all once public.
 
 const busy = recordedChain().findIndex(({ transactions }) => transactions.length > 1);

@@ -60,7 +60,7 @@ function meet({ node, clock }: Stage, direction: "in" | "out", zone: "public" | 
   return stranger;
 }
 
-/** The transactions a stranger was told of, message by message, and whether each was to be told to all. */
+/** The transactions that a stranger received, message by message, and whether each was to be relayed to all. */
 const told = ({ heard }: Stranger) =>
   heard
     .filter(({ id }) => id === messages.newTransactions.id)

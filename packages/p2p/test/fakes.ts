@@ -10,7 +10,7 @@ import type { Endpoint, PeerNetworkOptions } from "../src/options.ts";
 import type { CoreSyncData, Peer } from "../src/peer.ts";
 import type { PeerNetwork } from "../src/peer-network.ts";
 
-/** Time that passes only when told to. */
+/** Time that passes only on request. */
 export class FakeClock implements Clock {
   #now = 1_700_000_000_000;
   #timers = new Set<{ at: number; run: () => void }>();

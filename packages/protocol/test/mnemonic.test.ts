@@ -15,7 +15,7 @@ import {
   toHex,
 } from "../src/index.ts";
 
-/** Seeds the real wallet service told: of the recorded chain's wallet, and of that with a seed offset. */
+/** Seeds that the real wallet service returned: of the recorded chain's wallet, and of that with a seed offset. */
 const recorded = {
   key: "b32da24bc13e128c4f07300bc259da9c14f9ddf14eff88533b1110ef4dd57408",
   seed:

@@ -30,7 +30,7 @@ function isRefused(call: Call, params: unknown): boolean {
   }
 }
 
-/** Whether the original refused the params, as far as its answer tells. */
+/** Whether the original refused the params, as far as its response shows. */
 function wasRefused({ answer, request }: Step): boolean {
   if (request.path !== "/json_rpc") return answer.http === 400;
   return (answer.json as { error?: { code?: number } } | undefined)?.error?.code === -32602;

@@ -312,7 +312,7 @@ describe("server", () => {
 });
 
 describe("many requests at once", () => {
-  /** Handlers that take two milliseconds each; tells how many ran, at most, in one turn of the event loop. */
+  /** Handlers that take two milliseconds each; counts how many ran, at most, in one turn of the event loop. */
   async function mostInOneTurn(t: TestContext, send: (url: string) => Promise<unknown>): Promise<number> {
     let handled = 0;
     const work = () => {

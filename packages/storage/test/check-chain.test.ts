@@ -58,7 +58,7 @@ test("a sound chain is counted", () => {
   assert.deepEqual(check(), { blocks: 12, transactions: 36, outputs: 60, keyImages: 36 });
 });
 
-/** What belongs to no block, or is told by nothing else. */
+/** What belongs to no block, or follows from nothing else. */
 const besideTheChain: readonly TableName[] = ["properties", "alternativeBlocks", "poolTransactions"];
 const chainTables = (Object.keys(layouts) as TableName[]).filter((name) => !besideTheChain.includes(name));
 

@@ -10,7 +10,7 @@ import { checkPages, type PageCheck } from "../src/page-walk.ts";
 import { bytesOf, sampleBlock } from "./sample-blocks.ts";
 import { waitingTransaction } from "./waiting-transaction.ts";
 
-// Closes a class of losses: a root page that is whole and tells of another tree than the file has.
+// Closes a class of losses: a root page that is whole and describes another tree than the file has.
 
 let folder = "";
 let file = 0;

@@ -79,7 +79,7 @@ export function loadChain(): RecordedChain {
   };
 }
 
-/** What the programs of an earlier commit left on disk, and what they said of it. */
+/** What the programs of an earlier commit left on disk, and their output about it. */
 export type EarlierFiles = {
   /** The node's data folder for regtest, and the folder of the wallets; both in the folder that was asked for. */
   readonly dataDir: string;

@@ -1,4 +1,4 @@
-/** Appends 1, 2, 3 … to the journal named on the command line and tells of each on its own line once it is kept. */
+/** Appends 1, 2, 3 … to the journal named on the command line and prints each on its own line once it is stored. */
 import { Journal } from "../src/file/journal.ts";
 
 const path = process.argv[2];

@@ -139,7 +139,7 @@ test("a process that can't renew stops being sure before any other can take its 
   await a.membership.take("w");
   await assert.rejects(b.membership.take("w"), { code: -503 });
   assert.ok(a.membership.isHere("w") && !b.membership.isHere("w"));
-  // Only b reaches the database from here on: a's clock goes on, and nothing is heard of it.
+  // Only b reaches the database from here on: a's clock goes on, and nothing is received from it.
   let takenAt: number | undefined;
   let unsureAt: number | undefined;
   for (let ms = 0; ms < 10_000 && takenAt === undefined; ms += 100) {

@@ -23,7 +23,7 @@ const answers = JSON.parse(
   gunzipSync(readFileSync(join(fixture, "answers.json.gz"))).toString("utf8"),
 ) as Answer[];
 
-/** Opens the wallet, compares all answers, and returns what the service told. */
+/** Opens the wallet, compares all answers, and returns what the service answered. */
 async function checkAnswers(folder: string): Promise<string[]> {
   const told: string[] = [];
   const engine = open(folder);

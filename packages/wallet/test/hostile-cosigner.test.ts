@@ -28,7 +28,7 @@ const bob = createKeys(random);
 const noncesOf = ({ oneTimeKey }: OwnedOutput, nonces: readonly Uint8Array[]) =>
   nonces.map((nonce) => ({ L: publicKeyOf(nonce), R: keyImageOf(oneTimeKey, nonce) }));
 
-/** A proposal of the first signer, and the second one's wallet that told him nonces. */
+/** A proposal of the first signer, and the second one's wallet that sent him nonces. */
 async function proposed(change = receiverOf(whole)) {
   const [first, second] = accounts;
   const [proposer, cosigner] = [walletOf(first), walletOf(second)];

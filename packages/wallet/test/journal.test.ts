@@ -181,7 +181,7 @@ test("a killed process loses nothing it had been told is kept", async () => {
   }
 });
 
-/** Lets a child append numbers until it has told of `count` of them, then kills it; answers how many it told of. */
+/** Lets a child append numbers until it has printed `count` of them, then kills it; returns how many it printed. */
 function runAndKill(path: string, count: number): Promise<number> {
   const child = spawn(process.execPath, [new URL("./append-forever.js", import.meta.url).pathname, path]);
   let told = 0;

@@ -12,7 +12,7 @@ const runtime = createRuntime();
 
 type Distribution = { start_height: number; base: number; distribution: number[] };
 
-/** A node that tells of `counts` outputs for each of its blocks, or lies by `lie`. */
+/** A node that reports `counts` outputs for each of its blocks, or lies by `lie`. */
 function nodeWith(counts: () => readonly number[], lie = (honest: Distribution): Distribution => honest) {
   const asked: number[] = [];
   const client = {

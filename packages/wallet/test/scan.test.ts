@@ -233,7 +233,7 @@ test("a node that leaves out blocks, or tells of others than asked for, hides no
     await call.restoreDeterministicWallet({ filename: "", seed: mnemonic });
     liar.lie = lie;
     await assert.rejects(call.refresh({}), /another place than asked for/, name);
-    // Once it tells the truth, nothing is missing.
+    // Once its responses are true, nothing is missing.
     liar.lie = (answer) => answer;
     await call.refresh({});
     assert.deepEqual(await call.getBalance({}), await services.get("a")!.call.getBalance({}), name);

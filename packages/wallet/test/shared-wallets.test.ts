@@ -118,7 +118,7 @@ test("keys that were replaced between reading them and taking the lock are not u
   assert.equal(locks.taken, locks.released);
 });
 
-/** The fence of a service that loses the wallet right after it was told that it has it. */
+/** The fence of a service that loses the wallet right after it was notified that it has it. */
 const lostFence = (folder: string) => ({
   folder,
   confirm: async () => rmSync(folder, { recursive: true }),

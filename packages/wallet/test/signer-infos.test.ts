@@ -24,7 +24,7 @@ function importing() {
     learnKeyImages: (change) => wallet.commit(change),
     scanAgain: async (height) => {
       scans.push(height);
-      // What is found again has the key image that was told.
+      // What is found again has the key image that was sent.
       for (const [place, { oneTimeKey }] of [...wallet.state.outputs].entries())
         wallet.state.outputs.learnKeyImage(place, wallet.state.coldKeyImages.get(toHex(oneTimeKey))!);
       return { blocksFetched: 0, receivedMoney: false };

@@ -37,7 +37,7 @@ const submission: Submission = {
   answer: undefined,
 };
 
-/** A disk that takes a change only when it is told to. */
+/** A disk that accepts a change only on request. */
 function slowLog() {
   const events: string[] = [];
   const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];

@@ -1,4 +1,4 @@
-/** A wallet's store that grows until its process is killed, with a log beside it that is told what each change means. */
+/** A wallet's store that grows until its process is killed, with a log beside it that receives the events of each change. */
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { argv } from "node:process";
 import { pathToFileURL } from "node:url";

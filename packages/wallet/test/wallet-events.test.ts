@@ -11,12 +11,12 @@ import { copyOfState } from "./plain-state.ts";
 
 const newLedger = () => createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
 
-/** A wallet whose changes are told, and told again from each earlier state of it: both must say the same. */
+/** A wallet whose events are derived, and derived again from each earlier state of it: both must be the same. */
 class Told {
   readonly ledger: Ledger;
   readonly deriver: EventDeriver;
   readonly seen = new Set<string>();
-  /** What was told before a rescan is known to whoever has seen it, until the next look at the pool. */
+  /** What was reported before a rescan is not reported again, until the next look at the pool. */
   #rescans = false;
 
   constructor(ledger: Ledger, deriver: EventDeriver) {

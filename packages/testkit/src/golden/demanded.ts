@@ -34,7 +34,7 @@ export const rules: readonly Rule[] = [
 /** Paths whose values are random too, though three recordings happened to agree. */
 const alsoVolatile: readonly { readonly id: RegExp; readonly paths: readonly string[] }[] = [
   {
-    // A wallet may have refreshed by itself before it is told not to.
+    // A wallet may have refreshed by itself before that is switched off.
     id: /^refresh:set-up/,
     paths: [".json.result.blocks_fetched", ".json.result.received_money"],
   },

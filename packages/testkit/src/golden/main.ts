@@ -86,6 +86,6 @@ async function main(args: readonly string[]): Promise<number> {
   return differing === 0 ? 0 : 1;
 }
 
-// The programs started here end with this process, also when it is told to.
+// The programs started here end with this process, also on a signal.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.exitCode = await main(process.argv.slice(2));

@@ -64,7 +64,7 @@ export async function replay(
 
 const mayEnd = /^(\/stop_daemon|stop_wallet)/;
 
-/** Throws where a program ended that was not told to, or ended otherwise than well. */
+/** Throws if a program ended that was not stopped, or ended with an error. */
 function checkEnding(ending: Ending | undefined, last?: StepResult): void {
   if (ending === undefined || (ending.code === 0 && (last === undefined || mayEnd.test(last.step.id))))
     return;

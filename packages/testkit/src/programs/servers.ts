@@ -74,7 +74,7 @@ export type WalletOptions = {
   readonly daemonTls?: readonly string[];
   readonly extra?: readonly string[];
   readonly walletDir?: string;
-  /** Programs that check hard forks are not told to take those of a private chain. */
+  /** Programs that check hard forks are not configured for those of a private chain. */
   readonly checksForks?: boolean;
   /** Flags in place of `--wallet-dir`. */
   readonly first?: readonly string[];
@@ -100,7 +100,7 @@ type Command = {
 /** Debian's build ends itself when it compiles programs of CryptoNight-R (hard forks 10 and 11). */
 const interpretedCryptonight = { MONERO_USE_CNV4_JIT: "0" };
 
-/** The real one forgets a regtest chain at its start unless told so. */
+/** The real one forgets a regtest chain at its start without this flag. */
 function keptChain({ kind }: Maker): string[] {
   return kind === "real" ? ["--keep-fakechain"] : [];
 }
@@ -128,7 +128,7 @@ function zmqFlags({ publishAt }: DaemonOptions, rpcPort: number): string[] {
   return ["--zmq-rpc-bind-port", `${rpcPort}`, ...publishAt.flatMap((endpoint) => ["--zmq-pub", endpoint])];
 }
 
-/** Starts a node for a private chain, without peers unless told, on a free port of 127.0.0.1. */
+/** Starts a node for a private chain, without peers by default, on a free port of 127.0.0.1. */
 export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Promise<RunningDaemon> {
   const [freePort, restrictedPort, freePeerPort, zmqRpcPort] = await freePorts(4);
   const port = options.port ?? freePort!;
@@ -175,7 +175,7 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   };
 }
 
-/** Wallets of today take the node of a private chain for one that missed hard forks, and scan nothing unless told to. */
+/** Wallets of today take the node of a private chain for one that missed hard forks, and scan nothing without this flag. */
 function anyForks(maker: Maker): string[] {
   const knowsForks = maker.kind === "ours" || maker.release === "today";
   return knowsForks ? ["--allow-mismatched-daemon-version"] : [];

@@ -70,7 +70,7 @@ interface Scene {
   readonly add: (measurement: Measurement) => void;
 }
 
-/** What takes the node long enough for its processor time to be told. */
+/** What takes the node long enough for its processor time to be measurable. */
 async function measureLong({ node, add }: Scene, name: string, run: () => Promise<unknown>): Promise<void> {
   const cpu = cpuMs(node);
   add({ name, unit: "ms", value: await wallMs(run) });

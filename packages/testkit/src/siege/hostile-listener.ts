@@ -56,7 +56,7 @@ export async function startListener(): Promise<HostileListener> {
   return listener;
 }
 
-/** What a peer tells about another: an IPv4 address as a number (first byte lowest) and a port. */
+/** What a peer announces about another: an IPv4 address as a number (first byte lowest) and a port. */
 export interface ToldPeer {
   readonly ip: number;
   readonly port: number;
@@ -73,7 +73,7 @@ const toldFields = ({ ip, port }: ToldPeer) =>
     uint64Entry("last_seen", 1n),
   );
 
-/** The response to a handshake, with the peers it tells of. */
+/** The response to a handshake, with the peers it announces. */
 export function handshakeResponse(peers: readonly ToldPeer[]): Buffer {
   const list = { count: peers.length, bytes: Buffer.concat(peers.map(toldFields)) };
   return responseFrame(

@@ -28,7 +28,7 @@ export type DiskImage = ReadonlyMap<string, Buffer>;
 
 const SECTOR_BYTES = 512;
 const PAGE_BYTES = 4096;
-/** More are not told apart: large files would fill the memory. */
+/** More are not distinguished: large files would fill the memory. */
 const MAX_VERSIONS = 5;
 const nothing = Buffer.alloc(0);
 

@@ -11,7 +11,7 @@ import type { Chance } from "../chance.ts";
 import { type Cut, CutTaker } from "./cuts.ts";
 import { ForgetfulDisk } from "./forgetful-disk.ts";
 
-/** A state callers were told of. Ids are hexadecimal; the chain from genesis on. */
+/** A state that was returned to callers. Ids are hexadecimal; the chain from genesis on. */
 interface Acknowledged {
   readonly chain: readonly string[];
   readonly pool: readonly string[];
@@ -108,7 +108,7 @@ class Victim {
       syncMode: parseSyncMode(this.#mode),
     });
     await this.#node.start();
-    // Callers have been told of nothing yet.
+    // Nothing has been returned to callers yet.
     if (this.#states.length === 0) this.#states.push(stateOf(this.#node.chain.store));
   }
 

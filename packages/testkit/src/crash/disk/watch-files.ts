@@ -8,7 +8,7 @@ export interface FileWatch {
   readonly beginSync: (file: number) => () => void;
   /** After every operation, and before each sync; with the descriptor where there is one. */
   readonly onOperation: (operation: "write" | "sync" | "rename" | "remove", file?: number) => void;
-  /** The run of the operating system programs are told they are in; undefined: the real one. */
+  /** The run of the operating system that programs see; undefined: the real one. */
   readonly bootId: () => string | undefined;
 }
 

@@ -110,7 +110,7 @@ export class HookConsumer {
             return;
           }
           this.#add(event);
-          // It has the event, and the sender does not hear of it: the event comes again.
+          // It has the event, and the sender gets no response: the event comes again.
           if (!this.isSteady && this.#chance.happens(0.01)) response.destroy();
           else response.writeHead(204).end();
         },

@@ -10,7 +10,7 @@ import { Victim } from "../wallet/victim.ts";
 import { wordsOf } from "../wallet/world.ts";
 import { Cutter } from "./cutter.ts";
 
-/** A service told to die at some write may only come to it in a later call. */
+/** A service that is to die at some write may only come to it in a later call. */
 const MAX_LIVES = 5;
 const WAIT_MS = 50;
 

@@ -60,7 +60,7 @@ const submitTransfer = sending("view", "submit_transfer", { keepsKey: false })(a
   return { tx_data_hex: text(signed_txset) };
 });
 
-/** What the chain tells must be what a wallet of the same keys knows that was never killed. */
+/** What follows from the chain must be the same as in a wallet of the same keys that was never killed. */
 async function checkAgainstTwin(stage: Stage): Promise<void> {
   await stage.open("alice");
   await stage.world.twin("refresh");

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Where the wallet dies of a transaction it sends: before the node has it, or before the node's answer is heard. */
+/** Where the wallet dies of a transaction it sends: before the node has it, or before the node's response arrives. */
 export type RelayPoint = "before" | "after";
 
 /** Stands between a wallet and its node. */

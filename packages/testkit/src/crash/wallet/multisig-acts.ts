@@ -11,7 +11,7 @@ async function openOther({ world: { signer } }: Stage): Promise<void> {
   await signer("refresh");
 }
 
-/** Both tell each other what a payment needs. */
+/** Both exchange what a payment needs. */
 async function exchangeInfos(stage: Stage): Promise<void> {
   const { ask, world } = stage;
   await ask("refresh");
@@ -66,7 +66,7 @@ const sign: Act = {
   },
 };
 
-/** What is told anew is good for a payment. */
+/** What is exchanged anew is good for a payment. */
 async function checkInfos(stage: Stage): Promise<void> {
   await stage.open("shared");
   await exchangeInfos(stage);

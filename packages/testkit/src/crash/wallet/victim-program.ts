@@ -1,4 +1,4 @@
-/** A wallet service that is told, over the channel to its parent, where to kill itself. */
+/** A wallet service that receives, over the channel to its parent, where to kill itself. */
 import { createWalletService } from "@anulo/wallet";
 import { testStore } from "../../programs/test-store.ts";
 import { arm, type FilePoint, placePoints, watchEngine } from "./points.ts";

@@ -44,7 +44,7 @@ export class Victim {
     return this.#tell({ kind: "arm", point });
   }
 
-  /** Resolves as well where it ends before it has heard. */
+  /** Resolves as well if it ends before it has received it. */
   async #tell(order: Order): Promise<void> {
     const response = once(this.#child, "message");
     this.#child.send(order, () => undefined);

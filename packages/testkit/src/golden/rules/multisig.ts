@@ -4,7 +4,7 @@ const exchangeFails = (why: string) => `Error calling exchange_multisig_info: ${
 const unreadable = "not a multisig string of the second version";
 
 /**
- * Setting up multisig wallets. In the documented dialect a wallet is ready when it has its address and tells no string
+ * Setting up multisig wallets. In the documented dialect a wallet is ready when it has its address and returns no string
  * then (S4), so what the recordings do next with those strings comes to nothing.
  */
 export const multisig: readonly Rule[] = [

@@ -74,7 +74,7 @@ function lessBy(it: ExactObject, less: { readonly [name: string]: number }): Exa
 const isFirst = (it: ExactObject): boolean => it.account_index === 0 && (it.address_index ?? 0) === 0;
 const balances = { balance: sumSpent, unlocked_balance: spentAmount };
 
-/** Balances as they are while it waits; strict ones tell what the chain does, but count what waits as spent. */
+/** Balances as they are while it waits; strict ones report what the chain does, but count what waits as spent. */
 function withoutSpent(result: ExactObject, isStrict: boolean): ExactObject {
   const counted = { num_unspent_outputs: spent.length };
   const changed = inMember(result, "per_subaddress", (it) =>
@@ -90,7 +90,7 @@ function accountsWithoutSpent(result: ExactObject): ExactObject {
 
 const isSpent = (it: Exact): boolean => isExactObject(it) && spent.includes(String(it.key_image));
 
-/** Outputs of a list of the wallet that are spent, as the list of all tells them. */
+/** Outputs of a list of the wallet that are spent, as the list of all returns them. */
 function spentOutputs({ group }: Context): Exact[] {
   const { steps } = loadRecording(group, release);
   const all = steps.find(({ id }) => id === "incoming_transfers:all")!.answer.json;
@@ -116,7 +116,7 @@ function withSpent(answer: GoldenAnswer, context: Context): GoldenAnswer {
   });
 }
 
-/** What was taken for income, until key images told that it is change, is shown as such. */
+/** What was taken for income, until key images showed that it is change, is shown as such. */
 function withoutChange(result: ExactObject, context: Context): ExactObject {
   const payment = waiting(context);
   const { pending, pool } = result;
