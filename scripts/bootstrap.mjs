@@ -45,8 +45,8 @@ function installIfNeeded() {
 }
 
 function buildInputs() {
-  const written = (name) => /\.(tsx?|mjs|js|json|css|html|svg)$/.test(name);
-  const below = ["packages", "bin", "test"].flatMap((folder) => filesBelow(folder, written));
+  const isSource = (name) => /\.(tsx?|mjs|js|json|css|html|svg)$/.test(name);
+  const below = ["packages", "bin", "test"].flatMap((folder) => filesBelow(folder, isSource));
   return [
     ...below,
     "package-lock.json",

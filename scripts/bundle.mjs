@@ -139,9 +139,9 @@ async function bundleAll(esbuild) {
 }
 
 /** What is found by its place must be in the folder; any other use of the place would be a mistake. */
-function checkReferences(written, names) {
+function checkReferences(files, names) {
   // A name or an expression may have been cut in two where a line became too long.
-  const text = written.replaceAll("\\\n", "").replaceAll(cutPlace, (cut) => cut.replaceAll("\n", ""));
+  const text = files.replaceAll("\\\n", "").replaceAll(cutPlace, (cut) => cut.replaceAll("\n", ""));
   const missing = [...text.matchAll(reference)]
     .map(([, name]) => name)
     .find((name) => !names.has(name.slice(2)));

@@ -100,7 +100,7 @@ function entryOf({ folder: place, manifest }) {
 
 /** Writes the reports that are not current; the names of their packages. */
 export function writeReports() {
-  const written = [];
+  const files = [];
   mkdirSync(folder, { recursive: true });
   for (const it of publishedPackages()) {
     const entry = entryOf(it);
@@ -110,11 +110,11 @@ export function writeReports() {
     const text = `# ${name}\n\nWhat it exports; written by \`scripts/make-api-reports.mjs\`.\n\n\`\`\`ts\n${exportsOf(entry).join("\n")}\n\`\`\`\n`;
     if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
     writeFileSync(path, text);
-    written.push(name);
+    files.push(name);
   }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, "");
-  return written;
+  return files;
 }
 
 /** Whether nothing was compiled since the reports were written. */
@@ -125,7 +125,7 @@ export function areReportsCurrent() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const written = writeReports();
-  if (written.length > 0) console.log(`docs/api was not current for ${written.join(", ")}, and is now`);
-  process.exit(written.length > 0 && process.argv.includes("--check") ? 1 : 0);
+  const files = writeReports();
+  if (files.length > 0) console.log(`docs/api was not current for ${files.join(", ")}, and is now`);
+  process.exit(files.length > 0 && process.argv.includes("--check") ? 1 : 0);
 }

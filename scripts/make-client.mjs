@@ -106,12 +106,12 @@ function write(name, text) {
 export async function makeClient() {
   const { daemonMethods, walletMethods, protocolErrors } = await import("../packages/rpc/dist/src/index.js");
   const { refusalCodes } = await import("../packages/wallet/dist/src/refusal.js");
-  const written = [
+  const files = [
     write("node-calls.ts", serviceModule(daemonMethods, { calls: "NodeCalls", table: "nodeCalls" })),
     write("wallet-calls.ts", serviceModule(walletMethods, { calls: "WalletCalls", table: "walletCalls" })),
     write("error-codes.ts", codesModule(refusalCodes, protocolErrors)),
   ];
-  return written.includes(true);
+  return files.includes(true);
 }
 
 /** Whether the declarations have been compiled since. */

@@ -44,9 +44,9 @@ if (from === -1 || to < from) {
   console.error(`make-rpc-docs: README.md lacks the markers\n${begin}\n${end}`);
   process.exit(1);
 }
-const written = `${readme.slice(0, from + begin.length)}\n\n${text}\n\n${readme.slice(to)}`;
+const page = `${readme.slice(0, from + begin.length)}\n\n${text}\n\n${readme.slice(to)}`;
 if (process.argv.includes("--check")) {
-  if (written !== readme) console.error("make-rpc-docs: the table in README.md is out of date");
-  process.exit(written === readme ? 0 : 1);
+  if (page !== readme) console.error("make-rpc-docs: the table in README.md is out of date");
+  process.exit(page === readme ? 0 : 1);
 }
-writeFileSync(file, written);
+writeFileSync(file, page);

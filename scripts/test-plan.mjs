@@ -31,22 +31,22 @@ export function leftBy(file) {
 /** Divides the files into those that run and those that are left, by entry. Throws where an entry leaves none. */
 export function shortRun(files) {
   const run = files.filter((file) => leftBy(file) === undefined);
-  const left = leftToCi.map((entry) => ({
+  const rest = leftToCi.map((entry) => ({
     ...entry,
     files: files.filter((file) => leftBy(file) === entry),
   }));
-  const idle = left.find((entry) => entry.files.length === 0);
+  const idle = rest.find((entry) => entry.files.length === 0);
   if (idle !== undefined) throw new Error(`no test file begins with ${idle.path}`);
-  return { run, left };
+  return { run, rest };
 }
 
 /** What a short run says at its end. */
-export function describeLeft(left) {
-  const count = left.reduce((sum, { files }) => sum + files.length, 0);
-  const width = Math.max(...left.map(({ path }) => path.length));
+export function describeLeft(rest) {
+  const count = rest.reduce((sum, { files }) => sum + files.length, 0);
+  const width = Math.max(...rest.map(({ path }) => path.length));
   return [
     `left to CI: ${count} files`,
-    ...left.map(({ path, files, why }) => `  ${path.padEnd(width)} ${`${files.length}`.padStart(2)}  ${why}`),
+    ...rest.map(({ path, files, why }) => `  ${path.padEnd(width)} ${`${files.length}`.padStart(2)}  ${why}`),
     "all of them: npm test -- --all (as with CI=true); some: node scripts/test.mjs PART-OF-A-PATH",
   ].join("\n");
 }

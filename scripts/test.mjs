@@ -37,7 +37,7 @@ function stop(reason) {
 const all = ["packages", "bin", "test"].flatMap((folder) =>
   filesBelow(folder, (name) => name.endsWith(".test.ts")),
 );
-const { run, left } = shortRun(all);
+const { run, rest } = shortRun(all);
 const sources = isShort
   ? run
   : all.filter((file) => patterns.length === 0 || patterns.some((part) => file.includes(part)));
@@ -74,5 +74,5 @@ const { status } = spawnSync(
   },
 );
 if (isShort)
-  console.log(`${describeLeft(left)}\nin part left to it: rounds of slow hashes (ANULO_TESTS=quick)`);
+  console.log(`${describeLeft(rest)}\nin part left to it: rounds of slow hashes (ANULO_TESTS=quick)`);
 process.exit(status ?? 1);

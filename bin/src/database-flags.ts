@@ -53,8 +53,8 @@ export async function runDatabaseCheck(path: string, network: string): Promise<v
     onMigration: createMigrationBar(),
     onProgress({ blocks, of }) {
       const seconds = (performance.now() - start) / 1000;
-      const left = Math.round((seconds / blocks) * (of - blocks));
-      process.stdout.write(`checked ${blocks} of ${of} blocks, ${left} s left\n`);
+      const remaining = Math.round((seconds / blocks) * (of - blocks));
+      process.stdout.write(`checked ${blocks} of ${of} blocks, ${remaining} s left\n`);
     },
   });
   const { blocks, transactions, outputs, keyImages } = report;

@@ -37,12 +37,12 @@ export function runExport(args: readonly string[]): Promise<void> {
           onMigration: createMigrationBar(),
           onProgress: bar.show,
         });
-        const written = `${flags.to} ends with block ${summary.end - 1}`;
+        const sentence = `${flags.to} ends with block ${summary.end - 1}`;
         const tooLong =
           summary.tooLong === undefined
             ? ""
             : `\nblock ${summary.tooLong} is longer than monero-blockchain-import takes`;
-        return `${written}${tooLong}${summary.isComplete ? "" : `\n${GO_ON}`}`;
+        return `${sentence}${tooLong}${summary.isComplete ? "" : `\n${GO_ON}`}`;
       },
     },
     args,

@@ -136,10 +136,10 @@ export function formatFlags(table: FlagTable): string {
   const lines = Object.entries(table).map(([name, { value, help, noEffect, choices }]) => {
     const choiceText = choices === undefined ? value : choices.join("|");
     return {
-      left: `  --${name}${choiceText === undefined ? "" : ` ${choiceText}`}`,
+      flagText: `  --${name}${choiceText === undefined ? "" : ` ${choiceText}`}`,
       help: help ?? `accepted; ${noEffect}`,
     };
   });
-  const width = Math.max(...lines.map(({ left }) => left.length));
-  return lines.map(({ left, help }) => `${left.padEnd(width + 2)}${help}`).join("\n");
+  const width = Math.max(...lines.map(({ flagText }) => flagText.length));
+  return lines.map(({ flagText, help }) => `${flagText.padEnd(width + 2)}${help}`).join("\n");
 }

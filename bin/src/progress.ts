@@ -32,8 +32,8 @@ export function createProgressBar(
       if (now() - shownAt < (out.isTTY ? TERMINAL_MS : LINE_MS)) return;
       shownAt = now();
       const seconds = (now() - start) / 1000;
-      const left = timeLeft((seconds / (done - doneBefore)) * (1 - done));
-      const text = `${doing} ${height} blocks, ${(100 * done).toFixed(1)} %, ${left} left`;
+      const remaining = timeLeft((seconds / (done - doneBefore)) * (1 - done));
+      const text = `${doing} ${height} blocks, ${(100 * done).toFixed(1)} %, ${remaining} left`;
       const filled = Math.round(done * BAR_LETTERS);
       const bar = `[${"#".repeat(filled)}${" ".repeat(BAR_LETTERS - filled)}]`;
       out.write(out.isTTY ? `\r${bar} ${text}\u001b[K` : `${text}\n`);

@@ -14,8 +14,8 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** The help of the remote commands, one line each. */
 export function remoteHelp(): string {
   const lines = Object.entries(remoteCommands).map(([name, { words, help }]) => [`${name} ${words}`, help]);
-  const width = Math.max(...lines.map(([left = ""]) => left.length));
-  return lines.map(([left = "", help]) => `  ${left.padEnd(width + 2)}${help}`).join("\n");
+  const width = Math.max(...lines.map(([term = ""]) => term.length));
+  return lines.map(([term = "", help]) => `  ${term.padEnd(width + 2)}${help}`).join("\n");
 }
 
 /** Where a service is reached that listens on that address: one that listens everywhere, on this machine. */

@@ -63,8 +63,8 @@ export function describeStatus(status: NodeStatus, blocksPerSecond: number): str
   const { height, target, peers, withoutPeers } = status;
   const peerText = withoutPeers === undefined ? `${peers} peers` : `no peers: ${withoutPeers}`;
   if (height >= target) return `height ${height}, ${peerText}`;
-  const left = timeLeft((target - height) / blocksPerSecond);
-  return `height ${height} of ${target}, ${blocksPerSecond.toFixed(1)} blocks/s, ${left} left, ${peerText}`;
+  const remaining = timeLeft((target - height) / blocksPerSecond);
+  return `height ${height} of ${target}, ${blocksPerSecond.toFixed(1)} blocks/s, ${remaining} left, ${peerText}`;
 }
 
 /** Shows the status of a node: on a terminal in one line that is updated, otherwise in the log at intervals. */

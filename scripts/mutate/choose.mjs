@@ -56,10 +56,10 @@ function sitesOfFile(file) {
 /** Index of an entry, each as likely as its weight says. */
 function pickIndex(entries, chance) {
   const total = entries.reduce((sum, { weight }) => sum + weight, 0);
-  let left = chance * total;
+  let remaining = chance * total;
   for (const [index, { weight }] of entries.entries()) {
-    left -= weight;
-    if (left < 0) return index;
+    remaining -= weight;
+    if (remaining < 0) return index;
   }
   return entries.length - 1;
 }
@@ -67,10 +67,10 @@ function pickIndex(entries, chance) {
 /** `count` changes at different lines. */
 export function chooseByChance({ seed, count, ...filter }) {
   const random = randomFrom(seed);
-  const left = lines(filter);
+  const remaining = lines(filter);
   const selection = [];
-  while (selection.length < count && left.length > 0) {
-    const [{ sites }] = left.splice(pickIndex(left, random()), 1);
+  while (selection.length < count && remaining.length > 0) {
+    const [{ sites }] = remaining.splice(pickIndex(remaining, random()), 1);
     selection.push(sites[Math.floor(random() * sites.length)]);
   }
   return selection;

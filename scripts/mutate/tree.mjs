@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../sources.mjs";
 
-const left = new Set(["node_modules", ".git", "coverage"]);
+const excluded = new Set(["node_modules", ".git", "coverage"]);
 const folders = new Set();
 
 const removeAll = () => {
@@ -39,7 +39,7 @@ export function copyTree() {
   const folder = join(scratch, "tree");
   mkdirSync(folder);
   for (const name of readdirSync(root)) {
-    if (!left.has(name))
+    if (!excluded.has(name))
       cpSync(join(root, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
   }
   linkModules(folder);

@@ -75,9 +75,9 @@ export function checkCheckpoint(
  * `check_difficulty_checkpoints`.
  */
 export function requireWrittenDifficulty(checkpoint: Checkpoint | undefined, counted: bigint): void {
-  const written = checkpoint?.cumulativeDifficulty ?? counted;
-  if (written !== counted)
-    throw new Error(`difficulty drifted: ${counted} at checkpoint ${checkpoint?.height}, not ${written}`);
+  const expected = checkpoint?.cumulativeDifficulty ?? counted;
+  if (expected !== counted)
+    throw new Error(`difficulty drifted: ${counted} at checkpoint ${checkpoint?.height}, not ${expected}`);
 }
 
 /** The position of a block on a branch. */

@@ -124,9 +124,9 @@ function createBoundedServer(slowMs = SLOW_MS): Server {
     if (count >= MAX_PER_ADDRESS) return void socket.destroy();
     open.set(address, count + 1);
     socket.once("close", () => {
-      const left = open.get(address)! - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
+      const remaining = open.get(address)! - 1;
+      if (remaining === 0) open.delete(address);
+      else open.set(address, remaining);
     });
   });
   return server;

@@ -146,7 +146,7 @@ test("the pool is judged by a hard fork in turns, in which others see the chain 
     (parts: ChainParts) => acceptBlock(parts, block),
     async (parts: ChainParts) =>
       (await createBlockImporter(parts).stage([{ incoming: block, txs: [], size: block.blob.length }]))
-        .written,
+        .completion,
   ];
   const height = blocks.length + 1;
   for (const add of ways) {

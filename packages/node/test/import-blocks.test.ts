@@ -48,8 +48,8 @@ test("of a run without work nothing but headers is read, and the first of its bl
   const { parts, close } = await chainWithWork(async () => false);
   const looked = { times: 0 };
   const blocks = chain.slice(0, RUN).map((block) => watched(block, looked));
-  const { written } = await createBlockImporter(parts).stage(blocks);
-  await assert.rejects(written, (error: unknown) => {
+  const { completion } = await createBlockImporter(parts).stage(blocks);
+  await assert.rejects(completion, (error: unknown) => {
     assert.ok(error instanceof BadBlock);
     assert.equal(error.key, blocks[0]!.incoming.key);
     assert.equal(error.violation.violation.code, "PROOF_OF_WORK");
@@ -65,8 +65,8 @@ test("of a run with a header that breaks a rule no transaction is read either", 
   const recorded = readBlock(chain[RUN - 1]!.blob);
   const odd = writeBlock({ ...recorded, header: { ...recorded.header, majorVersion: 99 } });
   const run = [...chain.slice(0, RUN - 1), { ...chain[RUN - 1]!, blob: odd }];
-  const { written } = await createBlockImporter(parts).stage(run.map((block) => watched(block, looked)));
-  await assert.rejects(written, (error: unknown) => {
+  const { completion } = await createBlockImporter(parts).stage(run.map((block) => watched(block, looked)));
+  await assert.rejects(completion, (error: unknown) => {
     assert.ok(error instanceof BadBlock);
     assert.equal(error.violation.violation.code, "BLOCK_VERSION");
     return true;
@@ -92,7 +92,7 @@ test("transactions are read once the work of their run is proven, and the header
   const staged = [await importer.stage(first!), await importer.stage(second!)];
   assert.equal(looked.times, 0);
   prove();
-  for (const { written } of staged) await written;
+  for (const { completion } of staged) await completion;
   assert.ok(looked.times > 0);
   assert.equal(parts.store.read.height(), 1 + RUN);
   await close();
@@ -109,11 +109,11 @@ test("a run that is refused leaves those before it as good as they were", async 
     await importer.stage(good),
     await importer.stage([watched({ ...chain[20]!, blob: odd }, looked)]),
   ];
-  await staged[0]!.written;
-  await assert.rejects(staged[1]!.written, BadBlock);
+  await staged[0]!.completion;
+  await assert.rejects(staged[1]!.completion, BadBlock);
   assert.equal(parts.store.read.height(), 21);
-  const { written } = await importer.stage(chain.slice(20, 30).map((block) => watched(block, looked)));
-  await written;
+  const { completion } = await importer.stage(chain.slice(20, 30).map((block) => watched(block, looked)));
+  await completion;
   assert.equal(parts.store.read.height(), 31);
   await close();
 });
@@ -137,7 +137,7 @@ test("runs that others follow are written with them, as one transaction", async 
     await setImmediate();
     heights.add(read.height());
   }
-  for (const { written } of staged) await written;
+  for (const { completion } of staged) await completion;
   assert.deepEqual([...heights], [1, 61]);
   await close();
 });
@@ -147,9 +147,9 @@ test("what waits for others is written when none come", async () => {
   const importer = createBlockImporter(parts);
   const looked = { times: 0 };
   const blocks = chain.slice(0, 20).map((block) => watched(block, looked));
-  const { written } = await importer.stage(blocks, { isMoreComing: true });
+  const { completion } = await importer.stage(blocks, { isMoreComing: true });
   importer.write();
-  await written;
+  await completion;
   assert.equal(parts.store.read.height(), 21);
   await close();
 });
@@ -167,11 +167,11 @@ test("of runs written together, those before the one that is refused are written
     await importer.stage([watched(spoilt, looked)], { isMoreComing: true }),
   ];
   importer.write();
-  await staged[0]!.written;
-  await assert.rejects(staged[1]!.written);
+  await staged[0]!.completion;
+  await assert.rejects(staged[1]!.completion);
   assert.equal(parts.store.read.height(), RUN);
-  const { written } = await importer.stage(run(RUN - 1, RUN + 10));
-  await written;
+  const { completion } = await importer.stage(run(RUN - 1, RUN + 10));
+  await completion;
   assert.equal(parts.store.read.height(), RUN + 11);
   await close();
 });

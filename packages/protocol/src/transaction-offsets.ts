@@ -66,7 +66,7 @@ export class TransactionOffsets {
       const tag = reader.readByte();
       if (tag === inputTags.key) {
         reader.skipVarint();
-        for (let left = readCount(reader); left > 0; left--) reader.skipVarint();
+        for (let remaining = readCount(reader); remaining > 0; remaining--) reader.skipVarint();
         this.keyImages.push(reader.skip(32));
       } else if (tag === inputTags.generation) {
         if (count > 1) throw reader.bad("a generation input beside others");
@@ -81,7 +81,7 @@ export class TransactionOffsets {
   }
 
   #findOutputs(reader: Reader): void {
-    for (let left = readCount(reader); left > 0; left--) {
+    for (let remaining = readCount(reader); remaining > 0; remaining--) {
       // Hidden amounts are a zero byte, which need not be parsed.
       if (reader.bytes[reader.position] === 0) reader.skip(1);
       else this.amountOut += reader.readVarint64();

@@ -118,11 +118,11 @@ export function createDocument(
   info: ServiceInfo,
   { loadReference, ...options }: LateOptions = {},
 ): () => Promise<DocumentText> {
-  let written: Promise<DocumentText> | undefined;
+  let document: Promise<DocumentText> | undefined;
   return () => {
-    written ??= (async () =>
+    document ??= (async () =>
       writeDocument(calls, info, { ...options, reference: await loadReference?.() }))();
-    return written;
+    return document;
   };
 }
 

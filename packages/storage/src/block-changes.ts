@@ -71,9 +71,9 @@ const storeLongTermWeight: BlockChange = {
   },
   undo({ longTermWeights }, { height }) {
     const row = Math.floor(height / WEIGHTS_PER_ROW);
-    const left = longTermWeights.get(row)?.slice(0, height % WEIGHTS_PER_ROW) ?? [];
-    if (left.length === 0) longTermWeights.remove(row);
-    else longTermWeights.put(row, left);
+    const weights = longTermWeights.get(row)?.slice(0, height % WEIGHTS_PER_ROW) ?? [];
+    if (weights.length === 0) longTermWeights.remove(row);
+    else longTermWeights.put(row, weights);
   },
 };
 

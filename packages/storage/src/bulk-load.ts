@@ -23,7 +23,7 @@ export interface BulkLoadOptions {
   /** What `blocks` has, sorted. */
   readonly sorted: SortedRows;
   /** Called after each transaction with what has been written: blocks, then sorted rows. */
-  readonly onProgress?: (written: { readonly blocks: number; readonly sortedRows: number }) => void;
+  readonly onProgress?: (progress: { readonly blocks: number; readonly sortedRows: number }) => void;
 }
 
 /** Blocks, and sorted rows, of one write transaction. */
@@ -75,7 +75,7 @@ function writeInPortions<T>(
 
 type Written = { blocks: number; sortedRows: number };
 
-function writeBlocks(environment: Environment, options: BulkLoadOptions, written: Written): void {
+function writeBlocks(environment: Environment, options: BulkLoadOptions, progress: Written): void {
   const { root, tables } = environment;
   const counts = heldTable<bigint, number>();
   const weights = heldTable<number, readonly number[]>();
@@ -91,8 +91,8 @@ function writeBlocks(environment: Environment, options: BulkLoadOptions, written
   writeInPortions(environment, portions, {
     put: (block) => applyBlock(ordered, block),
     onWritten(count) {
-      written.blocks += count;
-      options.onProgress?.(written);
+      progress.blocks += count;
+      options.onProgress?.(progress);
     },
   });
   root.transactionSync(() => {
@@ -101,13 +101,13 @@ function writeBlocks(environment: Environment, options: BulkLoadOptions, written
   });
 }
 
-function writeSorted(environment: Environment, options: BulkLoadOptions, written: Written): void {
+function writeSorted(environment: Environment, options: BulkLoadOptions, progress: Written): void {
   const { tables } = environment;
   const { heights, transactionIds, keyImages } = options.sorted;
   const write = <T>(items: Iterable<T>, put: (row: T) => void) => {
     const onWritten = (count: number) => {
-      written.sortedRows += count;
-      options.onProgress?.(written);
+      progress.sortedRows += count;
+      options.onProgress?.(progress);
     };
     writeInPortions(environment, { items, size: ROWS_PER_WRITE }, { put, onWritten });
   };
@@ -130,9 +130,9 @@ export async function bulkLoad(options: BulkLoadOptions): Promise<void> {
   if (!isNew) throw new RangeError("only a new database is loaded in bulk");
   const environment = openEnvironment(path, { ascending });
   try {
-    const written: Written = { blocks: 0, sortedRows: 0 };
-    writeBlocks(environment, options, written);
-    writeSorted(environment, options, written);
+    const progress: Written = { blocks: 0, sortedRows: 0 };
+    writeBlocks(environment, options, progress);
+    writeSorted(environment, options, progress);
   } finally {
     await environment.root.close();
   }

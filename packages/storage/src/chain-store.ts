@@ -105,18 +105,18 @@ function clearCounts(cachedCounts: CachedCounts): void {
 }
 
 interface Counts {
-  readonly written: WrittenCounts;
+  readonly counts: WrittenCounts;
   readonly cachedCounts: CachedCounts;
 }
 
-function createWriter({ tables }: Environment, { written, cachedCounts }: Counts): ChainWriter {
+function createWriter({ tables }: Environment, { counts, cachedCounts }: Counts): ChainWriter {
   const read = createReader(tables);
   return {
     appendBlock(block) {
       clearCounts(cachedCounts);
       applyBlock(tables, block);
-      written.blocks++;
-      written.bytes += bytesOf(block);
+      counts.blocks++;
+      counts.bytes += bytesOf(block);
     },
     popBlock(factsOf) {
       clearCounts(cachedCounts);
@@ -126,7 +126,7 @@ function createWriter({ tables }: Environment, { written, cachedCounts }: Counts
     removeAlternativeBlock: (hash) => tables.alternativeBlocks.remove(hash),
     putPoolTransaction(hash, transaction) {
       tables.poolTransactions.put(hash, transaction);
-      written.bytes += transaction.blob.length;
+      counts.bytes += transaction.blob.length;
     },
     removePoolTransaction: (hash) => tables.poolTransactions.remove(hash),
     startPruning: (seed) => startPruning(tables, read, seed),
@@ -140,11 +140,11 @@ type Writing = Pick<ChainStore, "write" | "writeInTurns" | "whenWritable">;
 function createWriting(opened: OpenDatabase, cachedCounts: CachedCounts): Writing {
   const { environment, flusher, onFault } = opened;
   const { root, longWrite } = environment;
-  const written: WrittenCounts = { blocks: 0, bytes: 0 };
-  const writer = createWriter(environment, { written, cachedCounts });
+  const counts: WrittenCounts = { blocks: 0, bytes: 0 };
+  const writer = createWriter(environment, { counts, cachedCounts });
   let depth = 0;
   let busy: Promise<void> | undefined;
-  const resetWritten = () => Object.assign(written, { blocks: 0, bytes: 0 });
+  const resetWritten = () => Object.assign(counts, { blocks: 0, bytes: 0 });
   const failed = (error: unknown): unknown => {
     clearCounts(cachedCounts);
     if (!isSystemFault(error)) return error;
@@ -156,7 +156,7 @@ function createWriting(opened: OpenDatabase, cachedCounts: CachedCounts): Writin
     try {
       const result = await longWrite.run(change(writer), () => clearCounts(cachedCounts));
       onWritten(result);
-      flusher?.written(written);
+      flusher?.written(counts);
       return result;
     } catch (error) {
       throw failed(error);
@@ -170,7 +170,7 @@ function createWriting(opened: OpenDatabase, cachedCounts: CachedCounts): Writin
       depth++;
       try {
         const result = root.transactionSync(() => change(writer));
-        if (depth === 1) flusher?.written(written);
+        if (depth === 1) flusher?.written(counts);
         return result;
       } catch (error) {
         throw failed(error);

@@ -97,7 +97,7 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenD
  */
 async function createFile(path: string, options: StoreOptions): Promise<void> {
   const draft = `${path}.new`;
-  for (const left of [draft, `${draft}-lock`]) rmSync(left, { force: true });
+  for (const file of [draft, `${draft}-lock`]) rmSync(file, { force: true });
   const { environment, flusher } = await openFile(draft, options);
   await flusher?.close();
   await environment.root.close();

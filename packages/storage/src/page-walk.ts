@@ -104,9 +104,9 @@ function readPages(
 /** Keys of LMDB's list of free pages are 64-bit numbers in the machine's byte order, all others are bytes. */
 function compareKeys(tree: Tree, a: Buffer, b: Buffer): number {
   if (tree.kind !== "free") return Buffer.compare(a, b);
-  const left = a.readBigUInt64LE();
+  const number = a.readBigUInt64LE();
   const right = b.readBigUInt64LE();
-  return left < right ? -1 : left > right ? 1 : 0;
+  return number < right ? -1 : number > right ? 1 : 0;
 }
 
 /** A row or a child of a page. */
@@ -276,14 +276,14 @@ function walkPage(walk: PageWalk, visit: Visit): void {
   reach(walk, tree, { page, count: 1 });
   const bytes = readPages(walk, "page", { page, count: 1 });
   const kind = bytes.readUInt16LE(18) & KIND;
-  const used = bytes.readUInt16LE(20);
+  const end = bytes.readUInt16LE(20);
   const isPage =
     Number(bytes.readBigUInt64LE(0)) === page &&
     Number(bytes.readBigUInt64LE(8)) <= walk.meta.commit &&
     kind === (depth > 1 ? BRANCH : LEAF);
-  if (!isPage || used % 2 !== 0 || PAGE_HEADER_BYTES + used > bytes.length)
+  if (!isPage || end % 2 !== 0 || PAGE_HEADER_BYTES + end > bytes.length)
     throw damaged(tree, page, "is no page of it");
-  const nodes = Array.from({ length: used / 2 }, (_, i) => readNode(bytes, i, visit));
+  const nodes = Array.from({ length: end / 2 }, (_, i) => readNode(bytes, i, visit));
   checkFill(bytes, nodes, visit);
   if (kind === BRANCH) walkBranch(walk, visit, nodes);
   else walkLeaf(walk, visit, { bytes, nodes });

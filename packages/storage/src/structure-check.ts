@@ -55,7 +55,11 @@ export async function checkOpenFile(
     const steps = checkPages(file, state, { isDepthFirst: false });
     const slice = new TimeSlice({ signal });
     let done: PageCheck = { pages: 0, isComplete: false };
-    for (let left = BACKGROUND_CHECK_MS; left > 0 && !done.isComplete; left -= SLICE_MS) {
+    for (
+      let remainingMs = BACKGROUND_CHECK_MS;
+      remainingMs > 0 && !done.isComplete;
+      remainingMs -= SLICE_MS
+    ) {
       await slice.yield();
       done = runFor(steps, SLICE_MS);
     }

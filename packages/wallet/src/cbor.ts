@@ -206,7 +206,7 @@ class Reader {
     const initial = this.#bytes[this.#take(1)]!;
     if (tag !== MAP_TAG || initial >> 5 !== MAP) throw new BadCbor("unknown tag");
     const map = new Map<string, Plain>();
-    for (let left = this.#count(initial & 31); left > 0; left--) {
+    for (let remaining = this.#count(initial & 31); remaining > 0; remaining--) {
       const key = this.value(depth + 1);
       if (typeof key !== "string") throw new BadCbor("key is no text");
       map.set(key, this.value(depth + 1));

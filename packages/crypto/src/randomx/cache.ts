@@ -37,10 +37,10 @@ function wordBytes(...values: readonly number[]): Uint8Array {
 function longHash(machine: Machine, outBytes: number, data: Uint8Array): Uint8Array {
   let block = blake2b(machine, 64, concatBytes(wordBytes(outBytes), data));
   const parts: Uint8Array[] = [];
-  for (let left = outBytes; ; left -= 32) {
-    if (left <= 64) return concatBytes(...parts, block);
+  for (let remaining = outBytes; ; remaining -= 32) {
+    if (remaining <= 64) return concatBytes(...parts, block);
     parts.push(block.subarray(0, 32));
-    block = blake2b(machine, Math.min(64, left - 32), block);
+    block = blake2b(machine, Math.min(64, remaining - 32), block);
   }
 }
 

@@ -29,8 +29,8 @@ export function verifyBorromean(commitment: Uint8Array, { s0, s1, ee, Ci }: Borr
   const sum = backend.pointSum(Ci);
   if (sum === undefined || !equalBytes(sum, commitment) || !backend.scalar.isCanonical(ee)) return false;
   const withoutBit = elementsOf(Ci).map((point, i) => backend.pointSub(point, elementAt(doublings(), i))!);
-  const left = sums(ee, Ci, s0);
-  const challenges = concatBytes(...elementsOf(left).map((point) => hashToScalar(point)));
+  const commitments = sums(ee, Ci, s0);
+  const challenges = concatBytes(...elementsOf(commitments).map((point) => hashToScalar(point)));
   return equalBytes(hashToScalar(sums(challenges, concatBytes(...withoutBit), s1)), ee);
 }
 

@@ -130,12 +130,12 @@ const BLOCKS_PER_POP = 20;
 /** Removes the newest `count` blocks, but never genesis; their transactions return to the pool. */
 export async function popBlocks(parts: ChainParts, count: number): Promise<void> {
   const { read } = parts.store;
-  let left = Math.min(count, read.height() - 1);
-  while (left > 0) {
-    const most = Math.min(left, BLOCKS_PER_POP);
+  let remaining = Math.min(count, read.height() - 1);
+  while (remaining > 0) {
+    const most = Math.min(remaining, BLOCKS_PER_POP);
     const removed = await transactInTurns(parts, (changed, writer) => popSteps(changed, writer, most));
     parts.emit({ type: "blocksPopped", height: read.height(), removed });
-    left = Math.min(left - most, read.height() - 1);
+    remaining = Math.min(remaining - most, read.height() - 1);
   }
 }
 

@@ -35,7 +35,7 @@ export class BadBlock extends Error {
  * or ChainChanged.
  */
 export interface StagedBlocks {
-  readonly written: Promise<void>;
+  readonly completion: Promise<void>;
 }
 
 /**
@@ -265,8 +265,8 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   let growing: Group | undefined;
   let tail: Promise<unknown> = Promise.resolve();
   const inFlight = new Set<Promise<void>>();
-  const retire = (left: StagedChain) => {
-    if (current === left) current = undefined;
+  const retire = (stagedChain: StagedChain) => {
+    if (current === stagedChain) current = undefined;
   };
   const abandon = (lost: StagedChain) => {
     lost.isLost = true;
@@ -358,19 +358,19 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     const proven = judgement.then(({ obligations }) => parts.proofs.prove(obligations));
     for (const promise of [judgement, proven]) promise.catch(() => retire(on));
     on.judging = judgement;
-    const written = new Promise<void>((resolve, reject) => {
+    const completion = new Promise<void>((resolve, reject) => {
       addToGroup(on, { blocks, judgement, proven, resolve, reject });
     });
     // The caller receives the rejection later, through `written`.
-    written.catch(() => {});
+    completion.catch(() => {});
     // The headers of the next run follow these.
     await work.catch(() => retire(on));
-    return { written };
+    return { completion };
   };
   return {
     async stage(blocks, { isMoreComing = false } = {}) {
       const fresh = blocks.slice(countKnown(parts, blocks));
-      if (fresh[0] === undefined) return { written: Promise.resolve() };
+      if (fresh[0] === undefined) return { completion: Promise.resolve() };
       while (inFlight.size >= MAX_GROUPS) await Promise.race(inFlight).catch(() => {});
       current ??= createStagedChain(parts);
       const isOnTop = equalBytes(fresh[0].incoming.block.header.previousId, topOf(current));
@@ -382,9 +382,9 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
         return staged;
       }
       writeGrowing();
-      const written = inTurn(() => addSeparately(fresh));
-      await Promise.allSettled([written]);
-      return { written };
+      const completion = inTurn(() => addSeparately(fresh));
+      await Promise.allSettled([completion]);
+      return { completion };
     },
     write: writeGrowing,
   };

@@ -44,14 +44,14 @@ export function createPendingBlocks(store: StateReader): PendingBlocks {
     height: () => store.height() + blocks.length,
     blockInfo: (height) => store.blockInfo(height) ?? from(height),
     blockInfos(low, high) {
-      const written = store.height();
-      const own = blocks.slice(Math.max(0, low - written), Math.max(0, high - written));
+      const storedHeight = store.height();
+      const own = blocks.slice(Math.max(0, low - storedHeight), Math.max(0, high - storedHeight));
       return [...store.blockInfos(low, high), ...own];
     },
     *blockInfoColumn(field, low, high) {
-      const written = store.height();
+      const storedHeight = store.height();
       yield* store.blockInfoColumn(field, low, high);
-      for (const block of blocks.slice(Math.max(0, low - written), Math.max(0, high - written)))
+      for (const block of blocks.slice(Math.max(0, low - storedHeight), Math.max(0, high - storedHeight)))
         yield block[field];
     },
     transaction: (hash) => (transactions.has(toHex(hash)) ? {} : store.transaction(hash)),

@@ -195,12 +195,12 @@ function createDraft(index: SideBlockIndex, { maxCount, maxSize }: SideBlockLimi
     *evictable(keep, size) {
       let count = index.blocks.size + 1;
       let total = index.size + size;
-      const left = new Set<string>();
+      const removedKeys = new Set<string>();
       const isOver = () => count > maxCount || total > maxSize;
       for (const tip of index.tips) {
-        for (const block of branchWithoutOthers(index, tip, left)) {
+        for (const block of branchWithoutOthers(index, tip, removedKeys)) {
           if (!isOver() || block.key === keep) break;
-          left.add(block.key);
+          removedKeys.add(block.key);
           count--;
           total -= block.size;
           yield block;
@@ -230,10 +230,10 @@ export function* removeSideBlocks(
 function* branchWithoutOthers(
   { blocks, children }: SideBlockIndex,
   tip: SideBlock,
-  left: ReadonlySet<string>,
+  removedKeys: ReadonlySet<string>,
 ): Generator<SideBlock> {
   for (let block: SideBlock | undefined = tip; block !== undefined; block = blocks.get(block.parentKey)) {
-    for (const child of children.get(block.key) ?? []) if (!left.has(child.key)) return;
+    for (const child of children.get(block.key) ?? []) if (!removedKeys.has(child.key)) return;
     yield block;
   }
 }

@@ -99,8 +99,8 @@ async function importAll(
   try {
     for await (const run of runsFrom(importing, start)) {
       if (failures.length > 0 || options.signal?.aborted === true) break;
-      const { written } = await importer.stage(run.blocks, { isMoreComing: true });
-      const noted: Promise<void> = written
+      const { completion } = await importer.stage(run.blocks, { isMoreComing: true });
+      const noted: Promise<void> = completion
         .then(() => options.onProgress?.({ height: run.end, done: run.done }))
         .catch((error) => void failures.push({ run, error }))
         .then(() => void writing.delete(noted));
@@ -122,8 +122,8 @@ async function importAll(
 async function importBelow(parts: ChainParts, failure: FailedRun, path: string): Promise<unknown> {
   const { error, remaining } = await explain(path, failure);
   if (remaining.length === 0) return error;
-  const { written } = await createBlockImporter(parts).stage(remaining);
-  await written;
+  const { completion } = await createBlockImporter(parts).stage(remaining);
+  await completion;
   return error;
 }
 

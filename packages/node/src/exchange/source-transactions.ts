@@ -68,7 +68,7 @@ function weightLeft(
     "blob" in transaction ? inSource(path, placeOf(block), () => readWeight(transaction.blob)) : 0,
   );
   const rest = whole.reduce(
-    (left, weight) => left - weight,
+    (remaining, weight) => remaining - weight,
     block.weight - transactionWeight(minerTransaction),
   );
   if (rest < 0) throw new BadSource(path, `${placeOf(block)}: its transactions are heavier than it is`);

@@ -29,10 +29,10 @@ export function poisson(mean: number, random: RandomSource): number {
 
 /** `count` of the values, or all if there are fewer, in random order. */
 export function pick<T>(values: readonly T[], count: number, random: RandomSource): T[] {
-  const left = [...values];
+  const remaining = [...values];
   const picked: T[] = [];
-  while (picked.length < count && left.length > 0) {
-    picked.push(...left.splice(randomBelow(left.length, random), 1));
+  while (picked.length < count && remaining.length > 0) {
+    picked.push(...remaining.splice(randomBelow(remaining.length, random), 1));
   }
   return picked;
 }

@@ -91,8 +91,8 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     span.isStaged = true;
     try {
       const blocks = await readQueued(span.fetched!);
-      const { written } = await importer.stage(blocks, { isMoreComing: hasNext(span) });
-      const settled: Promise<void> = written
+      const { completion } = await importer.stage(blocks, { isMoreComing: hasNext(span) });
+      const settled: Promise<void> = completion
         .then(
           () => finish(span),
           (error) => fail(span, error),

@@ -114,8 +114,8 @@ export function createSeeds(now: () => number): Seeds {
       return { seed, source: entry.source };
     },
     staleLeft() {
-      const left = unpinned().map(([, entry]) => msLeft(entry));
-      return left.length === 0 ? undefined : Math.min(...left);
+      const waits = unpinned().map(([, entry]) => msLeft(entry));
+      return waits.length === 0 ? undefined : Math.min(...waits);
     },
   };
 }

@@ -103,8 +103,8 @@ export function createWorkList({ threads, engine, datasets, now }: WorkListOptio
     next: () => nextHash() ?? nextRun() ?? (future && cacheJob(lists, future)) ?? freeJob(seeds),
     restLeft() {
       const rests = [...searches.values()].map(({ run }) => run.restLeft());
-      const left = [...rests, seeds.staleLeft()].filter((ms) => ms !== undefined);
-      return left.length === 0 ? undefined : Math.min(...left);
+      const waits = [...rests, seeds.staleLeft()].filter((ms) => ms !== undefined);
+      return waits.length === 0 ? undefined : Math.min(...waits);
     },
     threadsWanted() {
       const threadCounts = [...searches.values()].map(({ search }) => search.threads ?? 0);

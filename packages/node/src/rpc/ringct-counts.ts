@@ -36,9 +36,9 @@ export function createRingCtCounts(): RingCtCounts {
     };
     while (anchors.length > 0 && !stands(anchors.at(-1)!)) anchors.pop();
     if (anchors.length === count) return;
-    const left = length();
+    const remaining = length();
     counts = counts.slice();
-    total = left === 0 ? 0 : read.blockInfo(left - 1)!.cumulativeRctOutputs;
+    total = remaining === 0 ? 0 : read.blockInfo(remaining - 1)!.cumulativeRctOutputs;
   };
 
   /** Makes room for so many blocks and a sixteenth more, so that growing costs little for each. */

@@ -165,7 +165,7 @@ export class Link implements Turn {
       isInsideFrame: this.#reader.isInsideFrame && !isOurTurn,
       isIdleOurs: isOurTurn,
       waitingOut: this.#queue.waiting,
-      written: this.#queue.written,
+      writtenBytes: this.#queue.writtenBytes,
     });
     if (complaint !== undefined) this.close(complaint);
   }

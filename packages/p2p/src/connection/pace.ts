@@ -21,10 +21,10 @@ export class Pace {
   #lastReceived: number;
   #lastSent: number;
   #rates = { receive: 0, send: 0 };
-  #lastTick: { readonly at: number; readonly received: number; readonly written: number };
+  #lastTick: { readonly at: number; readonly received: number; readonly writtenBytes: number };
   #receivedAt: number;
   #frame: { readonly since: number; readonly received: number; readonly packet: number } | undefined;
-  #writing: { readonly since: number; readonly written: number } | undefined;
+  #writing: { readonly since: number; readonly writtenBytes: number } | undefined;
   packetsIn = 0;
   packetsOut = 0;
 
@@ -33,7 +33,7 @@ export class Pace {
     this.#lastReceived = clock.seconds();
     this.#lastSent = clock.seconds();
     this.#receivedAt = clock.milliseconds();
-    this.#lastTick = { at: this.#receivedAt, received: 0, written: 0 };
+    this.#lastTick = { at: this.#receivedAt, received: 0, writtenBytes: 0 };
   }
 
   received(bytes: number): void {
@@ -60,30 +60,30 @@ export class Pace {
   }
 
   /** The reason for which the connection should be closed; undefined if there is none. */
-  tick(state: { isInsideFrame: boolean; isIdleOurs: boolean; waitingOut: number; written: number }) {
+  tick(state: { isInsideFrame: boolean; isIdleOurs: boolean; waitingOut: number; writtenBytes: number }) {
     const now = this.#clock.milliseconds();
-    this.#measure(now, state.written);
+    this.#measure(now, state.writtenBytes);
     if (state.isIdleOurs) this.#receivedAt = now;
     if (!state.isInsideFrame || this.#frame?.packet !== this.packetsIn) this.#frame = undefined;
     if (state.isInsideFrame) this.#frame ??= { since: now, received: this.#received, packet: this.packetsIn };
     if (state.waitingOut === 0) this.#writing = undefined;
-    else this.#writing ??= { since: now, written: state.written };
+    else this.#writing ??= { since: now, writtenBytes: state.writtenBytes };
     if (now - this.#receivedAt > IDLE_MS) return "says nothing";
     if (this.#isFrameLate(now)) return "sends too slowly";
-    return this.#isReaderLate(now, state.written) ? "reads too slowly" : undefined;
+    return this.#isReaderLate(now, state.writtenBytes) ? "reads too slowly" : undefined;
   }
 
-  #measure(now: number, written: number): void {
-    const { at, received, written: before } = this.#lastTick;
+  #measure(now: number, writtenBytes: number): void {
+    const { at, received, writtenBytes: before } = this.#lastTick;
     const seconds = (now - at) / 1000;
     if (seconds <= 0) return;
     // The rate is four fifths of the old rate and one fifth of the new one: about an average of five seconds.
     const blend = (past: number, bytes: number) => past * 0.8 + (bytes / seconds) * 0.2;
     this.#rates = {
       receive: blend(this.#rates.receive, this.#received - received),
-      send: blend(this.#rates.send, written - before),
+      send: blend(this.#rates.send, writtenBytes - before),
     };
-    this.#lastTick = { at: now, received: this.#received, written };
+    this.#lastTick = { at: now, received: this.#received, writtenBytes };
   }
 
   #isFrameLate(now: number): boolean {
@@ -92,10 +92,10 @@ export class Pace {
     return now - this.#frame.since > FRAME_GRACE_MS + (came / MIN_BYTES_PER_SECOND) * 1000;
   }
 
-  #isReaderLate(now: number, written: number): boolean {
+  #isReaderLate(now: number, writtenBytes: number): boolean {
     if (this.#writing === undefined || now - this.#writing.since < WRITE_WINDOW_MS) return false;
-    const bytes = written - this.#writing.written;
-    this.#writing = { since: now, written };
+    const bytes = writtenBytes - this.#writing.writtenBytes;
+    this.#writing = { since: now, writtenBytes };
     return bytes < (MIN_BYTES_PER_SECOND * WRITE_WINDOW_MS) / 1000;
   }
 }

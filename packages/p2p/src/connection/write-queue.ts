@@ -20,7 +20,7 @@ export class WriteQueue implements Turn {
   /** Callers that wait until at most `maxBytes` are queued. */
   #listeners: { readonly maxBytes: number; readonly resolve: () => void }[] = [];
   /** Bytes passed to the transport so far. */
-  written = 0;
+  writtenBytes = 0;
 
   constructor(transport: Transport, uplink: FairShare, memory: PeerMemory) {
     this.#transport = transport;
@@ -64,7 +64,7 @@ export class WriteQueue implements Turn {
     if (piece.length === head.length) this.#messages.shift();
     else this.#messages[0] = head.subarray(piece.length);
     this.#waiting.resize(this.waiting - piece.length);
-    this.written += piece.length;
+    this.writtenBytes += piece.length;
     this.#isBlocked = !this.#transport.write(piece);
     this.#notify();
     return piece.length;

@@ -61,12 +61,12 @@ type Counts = Record<Countable, number>;
 /** Reads over portable storage and checks it, without building values. Throws `BadBytes`. */
 export class PortableScanner {
   readonly #reader: Reader;
-  readonly #left: Counts | undefined;
+  readonly #remaining: Counts | undefined;
 
   /** Without `limits`, the bytes must have been checked before. */
   constructor(bytes: Uint8Array, position: number, limits?: Readonly<Counts>) {
     this.#reader = new Reader(bytes, position);
-    this.#left = limits && { ...limits };
+    this.#remaining = limits && { ...limits };
   }
 
   get position(): number {
@@ -142,7 +142,7 @@ export class PortableScanner {
     const count = this.readSize();
     this.#count("fields", count);
     if (count > this.#reader.remaining) throw this.#reader.bad("count above the bytes left");
-    const names = this.#left && new NameCheck(this.#reader);
+    const names = this.#remaining && new NameCheck(this.#reader);
     for (let i = 0; i < count; i++) {
       const at = this.#reader.position;
       this.skipName();
@@ -186,9 +186,9 @@ export class PortableScanner {
   }
 
   #count(kind: Countable, count: number): void {
-    if (this.#left === undefined) return;
-    if (count > this.#left[kind]) throw this.#reader.bad(`too many ${kind}`);
-    this.#left[kind] -= count;
+    if (this.#remaining === undefined) return;
+    if (count > this.#remaining[kind]) throw this.#reader.bad(`too many ${kind}`);
+    this.#remaining[kind] -= count;
   }
 
   #checkLevel(level: number): void {

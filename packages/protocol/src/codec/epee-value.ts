@@ -194,7 +194,7 @@ export class PortableValue {
   ): void {
     const { bytes, scanner } = this.#source;
     let next = 0;
-    for (let left = scanner.readSize(); left > 0; left--) {
+    for (let remaining = scanner.readSize(); remaining > 0; remaining--) {
       const index = declared.indexAt(bytes, scanner.position, next);
       scanner.skipName();
       const value = room[index];

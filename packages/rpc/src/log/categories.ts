@@ -43,7 +43,7 @@ export function changedCategories(current: string, change: string): string {
   return change
     .slice(1)
     .split(/,+/)
-    .reduce((left, category) => left.replace(category, ""), current);
+    .reduce((rest, category) => rest.replace(category, ""), current);
 }
 
 /** Returns whether an event is to be logged. */

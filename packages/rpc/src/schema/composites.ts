@@ -259,8 +259,8 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
   const columnsWriter = columnsWriterOf(item);
   const put = (value: Elements<InputOf<S>> | Columns<TypeOf<S>>, out: TextBytes, indent: string): void => {
     if (value instanceof Columns) return void columnsWriter!.put(value, out, indent);
-    const written = writtenText(value);
-    if (written !== undefined) return void out.bytes(written);
+    const text = writtenText(value);
+    if (text !== undefined) return void out.bytes(text);
     out.byte(OPEN);
     for (let i = 0; i < value.length; i++) {
       if (i > 0) out.byte(COMMA);
@@ -290,8 +290,8 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
     },
     writePortable: (value) => {
       if (value instanceof Columns) return columnsWriter!.portable(value);
-      const written = writtenPortable(value);
-      if (written !== undefined) return written;
+      const portable = writtenPortable(value);
+      if (portable !== undefined) return portable;
       let type: PortableScalar["type"] | undefined;
       const values: PortableScalar["value"][] = [];
       for (let i = 0; i < value.length; i++) {

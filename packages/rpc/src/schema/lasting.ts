@@ -118,11 +118,11 @@ function createTemplate(
       return;
     }
     if (isFirst) throw new TypeError(`the first field of a lasting record may not change: ${name}`);
-    texts.push(Buffer.from(out.written));
+    texts.push(Buffer.from(out.contents));
     gaps.push(at);
     out = new TextBytes(dialect);
   });
   out.text(isFirst ? `{\r\n${indent}}` : `\r\n${indent}}`);
-  texts.push(Buffer.from(out.written));
+  texts.push(Buffer.from(out.contents));
   return { dialect, indent, shape, texts, gaps };
 }

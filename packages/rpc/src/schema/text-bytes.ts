@@ -50,7 +50,7 @@ export class TextBytes {
   }
 
   /** The written bytes, in the buffer they were written to. */
-  get written(): Buffer {
+  get contents(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
 
@@ -142,8 +142,8 @@ export function bytesOfText(dialect: Dialect, write: (out: TextBytes) => void): 
   try {
     const out = new TextBytes(dialect, begin);
     write(out);
-    const { written } = out;
-    return begin !== undefined && written.buffer === begin.buffer ? Buffer.from(written) : written;
+    const { contents } = out;
+    return begin !== undefined && contents.buffer === begin.buffer ? Buffer.from(contents) : contents;
   } finally {
     scratch = begin;
   }

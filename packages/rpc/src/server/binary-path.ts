@@ -28,12 +28,12 @@ export function answerBinaryPath<Context>(
   const answer = () => {
     const writing = { form: "portable", request } as const;
     // Lists are created in the turn in which the handler returns, so that their source is consistent.
-    const written = whenReady(budget.admit(call.cost), () =>
+    const response = whenReady(budget.admit(call.cost), () =>
       whenReady(runHandler(implementation, params.value, request, rules), (value) =>
         writeLongLists(call.result, value, writing),
       ),
     );
-    return whenReady(written, (value) => binaryResult(call, value));
+    return whenReady(response, (value) => binaryResult(call, value));
   };
   return whenFailed(answer, (error) => {
     const refusal = visibleError(error, call, { request, log: rules.log });

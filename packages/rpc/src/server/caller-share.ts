@@ -337,17 +337,17 @@ export class CallerShare {
   /** Admits in order; a request that lacks only its own resources, or a slot, does not delay the others. */
   admitWaiting(): void {
     if (this.#waiting.length === 0) return;
-    const left: Waiting[] = [];
+    const stillWaiting: Waiting[] = [];
     let isFull = false;
     for (const waiting of this.#waiting) {
       const admission = isFull ? undefined : this.#tryAdmit(waiting);
       if (admission !== undefined) waiting.admit(admission);
       else {
-        left.push(waiting);
+        stillWaiting.push(waiting);
         isFull ||= waiting.bytes > this.#responseBytes.available;
       }
     }
-    this.#waiting = left;
+    this.#waiting = stillWaiting;
   }
 }
 

@@ -163,8 +163,8 @@ function answerMessage<Context>(
     const params = withHeader(call, message.params, request);
     const result = runHandler(message.implementation, readParams(call, params), request, rules);
     const form = { dialect: request.dialect, indent: INDENT };
-    const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
-    return whenReady(written, (value) => resultText(id, call, { value, dialect: form.dialect }));
+    const response = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
+    return whenReady(response, (value) => resultText(id, call, { value, dialect: form.dialect }));
   };
   return whenFailed<string | Buffer>(answer, (error) =>
     errorText(id, visibleError(error, call, { request, log: rules.log })),

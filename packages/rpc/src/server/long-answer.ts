@@ -33,13 +33,13 @@ export function writeLongLists(schema: AnySchema, result: unknown, writing: Writ
 }
 
 /** Cached facts whose long lists are serialized, by the facts and the form. */
-const written = new WeakMap<object, Map<string, MaybePromise<object>>>();
+const formsOfFacts = new WeakMap<object, Map<string, MaybePromise<object>>>();
 
 /** Serializes the long lists of cached facts once for all concurrent and later callers. */
 function writtenFacts(schema: AnySchema, facts: object, form: Form): MaybePromise<object> {
   if (longListsOf(schema, facts, form).length === 0) return facts;
-  const forms = written.get(facts) ?? new Map<string, MaybePromise<object>>();
-  written.set(facts, forms);
+  const forms = formsOfFacts.get(facts) ?? new Map<string, MaybePromise<object>>();
+  formsOfFacts.set(facts, forms);
   const key = form === "portable" ? form : form.dialect + form.indent;
   const cached = forms.get(key) ?? writeListsOf(schema, facts, { form });
   forms.set(key, cached);
@@ -127,7 +127,7 @@ function* writeTextList(
     yield;
   }
   out.text("]");
-  return new Written(values.length, out.written);
+  return new Written(values.length, out.contents);
 }
 
 function* writePortableList(item: AnySchema, values: Elements<unknown>): Generator<void, Written> {

@@ -26,12 +26,12 @@ export function answerPlainPath<Context>(
     const params = readParams(call, object);
     const form = { dialect, indent: "" };
     // Lists are created in the turn in which the handler returns, so that their source is consistent.
-    const written = whenReady(budget.admit(call.cost), () =>
+    const response = whenReady(budget.admit(call.cost), () =>
       whenReady(runHandler(implementation, params, request, rules), (value) =>
         writeLongLists(call.result, value, { form, request }),
       ),
     );
-    return whenReady(written, (value) =>
+    return whenReady(response, (value) =>
       jsonAnswer(bytesOfText(dialect, (out) => putValue(call.result, value, out, ""))),
     );
   };

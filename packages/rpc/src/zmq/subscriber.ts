@@ -54,7 +54,7 @@ export class Subscriber {
   #unread = 0;
   #progressAt: number;
   /** Frames that may still be received; grows with time. */
-  #frames: { left: number; at: number };
+  #frames: { allowance: number; at: number };
   readonly #whenDrained = new Set<() => void>();
 
   constructor(socket: Socket, options: SubscriberOptions, owner: SubscriberOwner) {
@@ -66,7 +66,7 @@ export class Subscriber {
     this.subscriptions = new Subscriptions(limits.subscriptions);
     this.connectedAt = now();
     this.#progressAt = this.connectedAt;
-    this.#frames = { left: limits.receivedFrames.burst, at: this.connectedAt };
+    this.#frames = { allowance: limits.receivedFrames.burst, at: this.connectedAt };
     this.address = socket.remoteAddress;
   }
 
@@ -151,12 +151,12 @@ export class Subscriber {
       }
       this.#inFlight += cost;
       this.#socket.write(piece, (error) => {
-        if (!error) this.#written(cost);
+        if (!error) this.#writeDone(cost);
       });
     }
   }
 
-  #written(cost: number): void {
+  #writeDone(cost: number): void {
     if (!this.#isOpen) return;
     this.#progressAt = this.#options.now();
     this.#inFlight -= cost;
@@ -188,9 +188,10 @@ export class Subscriber {
     const { limits, now } = this.#options;
     const { burst, perSecond } = limits.receivedFrames;
     const at = now();
-    const left = Math.min(burst, this.#frames.left + ((at - this.#frames.at) / 1000) * perSecond) - 1;
-    if (left < 0) throw new BadZmtp("too many frames");
-    this.#frames = { left, at };
+    const allowance =
+      Math.min(burst, this.#frames.allowance + ((at - this.#frames.at) / 1000) * perSecond) - 1;
+    if (allowance < 0) throw new BadZmtp("too many frames");
+    this.#frames = { allowance, at };
   }
 
   #onFrame({ isCommand, hasMore, body }: ReceivedFrame): void {

@@ -160,8 +160,10 @@ async function main(args: readonly string[]): Promise<void> {
     if (openMs > SLOW_MS) print(`crash: round ${round} (${task}) took ${openMs} ms to open`);
     if (round % ROUNDS_PER_LINE !== 0 && round !== rounds) return;
     const seconds = (performance.now() - begin) / 1000;
-    const left = Math.round((seconds / round) * (rounds - round));
-    print(`crash: ${round} of ${rounds} rounds, ${blocks} blocks acknowledged, none lost, ${left} s left`);
+    const remaining = Math.round((seconds / round) * (rounds - round));
+    print(
+      `crash: ${round} of ${rounds} rounds, ${blocks} blocks acknowledged, none lost, ${remaining} s left`,
+    );
   };
   const report = await runCrashRounds({ rounds, seed, onRound });
   print(

@@ -111,10 +111,10 @@ export class RawConnection {
   async #until(ready: () => boolean): Promise<void> {
     const deadline = Date.now() + this.#patienceMs;
     while (!ready()) {
-      const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`no answer within ${this.#patienceMs} ms`);
+      const remaining = deadline - Date.now();
+      if (remaining <= 0) throw new Error(`no answer within ${this.#patienceMs} ms`);
       await new Promise<void>((resolve) => {
-        const late = setTimeout(resolve, left);
+        const late = setTimeout(resolve, remaining);
         this.#wake = () => {
           clearTimeout(late);
           resolve();

@@ -65,9 +65,10 @@ function choosePrograms(options: PlanOptions, chance: Chance): Program[] {
 }
 
 function shuffled<T>(items: readonly T[], chance: Chance): T[] {
-  const left = [...items];
+  const remaining = [...items];
   const shuffledItems: T[] = [];
-  while (left.length > 0) shuffledItems.push(...left.splice(chance.between(0, left.length - 1), 1));
+  while (remaining.length > 0)
+    shuffledItems.push(...remaining.splice(chance.between(0, remaining.length - 1), 1));
   return shuffledItems;
 }
 

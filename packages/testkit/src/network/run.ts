@@ -160,23 +160,23 @@ async function mineUntilAgreement(net: Net, played: Played): Promise<void> {
 /** Every payment is in the chain or in all pools; milliseconds until it was so. Mining goes on meanwhile. */
 async function checkPayments(net: Net, { paid, mined }: Played): Promise<number> {
   const begin = performance.now();
-  const left = new Set(paid);
+  const remaining = new Set(paid);
   let nextBlock = begin + BLOCK_INTERVAL_MS;
   const haveArrived = async () => {
-    for (const payment of left) {
+    for (const payment of remaining) {
       const places = await Promise.all(net.nodes.map((_, node) => net.whereIs(node, payment)));
       const holder = places.indexOf("pool");
-      if (!places.includes("nowhere")) left.delete(payment);
+      if (!places.includes("nowhere")) remaining.delete(payment);
       else if (holder !== -1 && performance.now() > nextBlock) {
         mined.push(...(await mineSurely(net, holder, 1)));
         nextBlock = performance.now() + BLOCK_INTERVAL_MS;
       }
     }
-    if (left.size > 0) await delay(POLL_MS);
-    return left.size === 0;
+    if (remaining.size > 0) await delay(POLL_MS);
+    return remaining.size === 0;
   };
   if (!(await until(haveArrived, PAYMENT_MS)))
-    throw new Error(`payments ${[...left].join(", ")} did not reach all nodes`);
+    throw new Error(`payments ${[...remaining].join(", ")} did not reach all nodes`);
   return performance.now() - begin;
 }
 

@@ -6,7 +6,7 @@ export interface BuildOptions extends BlockShape {
   /** The database file to create. */
   readonly path: string;
   readonly blocks: number;
-  onProgress(written: { readonly blocks: number; readonly sortedRows: number }): void;
+  onProgress(progress: { readonly blocks: number; readonly sortedRows: number }): void;
 }
 
 /** Writes a made-up chain through the storage package; returns the bytes of the file. */

@@ -186,7 +186,7 @@ export function createFakeChain(shape: BlockShape, length: number): FakeChain {
     const miner = minerTransaction(height, transactionIds.key(height * (payments + 1)));
     const paid = Array.from({ length: payments }, (_, index) => payment(template, factsOf(height, index)));
     const timestamp = startTime + height * BLOCK_SECONDS;
-    const written: Block = {
+    const wholeBlock: Block = {
       header: {
         majorVersion: 16,
         minorVersion: 16,
@@ -199,7 +199,7 @@ export function createFakeChain(shape: BlockShape, length: number): FakeChain {
     };
     return {
       hash: ids.key(height),
-      blob: writeBlock(written),
+      blob: writeBlock(wholeBlock),
       timestamp,
       weight,
       longTermWeight: Math.max(weight, 176_470),

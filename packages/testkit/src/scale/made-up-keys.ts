@@ -89,14 +89,14 @@ export class MadeUpKeys {
 
   #permute(value: number, direction: 1 | -1): number {
     const base = this.#mask + 1;
-    let left = Math.floor(value / base);
+    let remaining = Math.floor(value / base);
     let right = value % base;
     for (let step = 0; step < ROUNDS; step++) {
       const round = direction === 1 ? step : ROUNDS - 1 - step;
-      if (direction === 1) [left, right] = [right, (left ^ this.#round(right, round)) & this.#mask];
-      else [left, right] = [(right ^ this.#round(left, round)) & this.#mask, left];
+      if (direction === 1) [remaining, right] = [right, (remaining ^ this.#round(right, round)) & this.#mask];
+      else [remaining, right] = [(right ^ this.#round(remaining, round)) & this.#mask, remaining];
     }
-    return left * base + right;
+    return remaining * base + right;
   }
 
   #round(half: number, round: number): number {

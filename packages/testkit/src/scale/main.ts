@@ -47,9 +47,9 @@ async function measureSize(args: readonly string[]): Promise<SizeReport> {
       outputsPerBlock,
       wholeFrom: blocks - WHOLE_BLOCKS,
       startTime: Math.floor(Date.now() / 1000) - 120 * (blocks + 100),
-      onProgress: ({ blocks: written, sortedRows }) => {
-        if (sortedRows > 0 ? sortedRows % 10_000_000 === 0 : written % 50_000 === 0)
-          print(`scale: ${written} of ${blocks} blocks, ${sortedRows} sorted rows`);
+      onProgress: ({ blocks: blockCount, sortedRows }) => {
+        if (sortedRows > 0 ? sortedRows % 10_000_000 === 0 : blockCount % 50_000 === 0)
+          print(`scale: ${blockCount} of ${blocks} blocks, ${sortedRows} sorted rows`);
       },
     });
     const buildSeconds = (performance.now() - start) / 1000;

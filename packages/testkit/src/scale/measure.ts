@@ -124,13 +124,13 @@ async function measureBlocks(scene: Scene): Promise<void> {
   for (let i = 0; i < ADDED; i++) await generate(node, 1);
   add({ name: "a block added", unit: "ms CPU", value: (cpuMs(node) - cpu) / ADDED });
   await delay(IDLE_MS / 2);
-  const written = writtenBytes(node);
+  const bytesBefore = writtenBytes(node);
   const SPACED = 4;
   for (let i = 0; i < SPACED; i++) {
     await generate(node, 1);
     await delay(1500);
   }
-  const aBlock = (writtenBytes(node) - written) / SPACED;
+  const aBlock = (writtenBytes(node) - bytesBefore) / SPACED;
   add({ name: "disk writes of an idle day", unit: "MB a day", value: (aBlock * BLOCKS_A_DAY) / 1e6 });
   const height = Number((await call(node.url, "get_info")).height);
   const below = await call(node.url, "get_block_header_by_height", { height: height - 1 - REORGANISED });

@@ -127,10 +127,10 @@ export function createMadeUpPayments(): (label: string) => MadeUpPayment {
 }
 
 function chooseMould(moulds: readonly Mould[], lot: number): Mould {
-  let left = lot;
+  let remaining = lot;
   for (const mould of moulds) {
-    if (left < mould.share) return mould;
-    left -= mould.share;
+    if (remaining < mould.share) return mould;
+    remaining -= mould.share;
   }
   return moulds[0]!;
 }

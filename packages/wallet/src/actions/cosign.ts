@@ -30,21 +30,21 @@ function checkSigners(set: MultisigSet, account: MultisigAccount): void {
 
 /** Copies of the unused nonces of the outputs that a set spends; attempts remove the nonces they use. */
 function nonceStock(wallet: Wallet) {
-  const left = new Map<string, Uint8Array[]>();
+  const remaining = new Map<string, Uint8Array[]>();
   const copies: Uint8Array[] = [];
   const of = (oneTimeKey: Uint8Array): Uint8Array[] => {
     const key = toHex(oneTimeKey);
-    const nonces = left.get(key);
+    const nonces = remaining.get(key);
     if (nonces !== undefined) return nonces;
     const own = (wallet.state.multisigNonces.get(key) ?? []).map((nonce) => nonce.slice());
-    left.set(key, own);
+    remaining.set(key, own);
     copies.push(...own);
     return own;
   };
   const wipe = () => {
     for (const nonce of copies) nonce.fill(0);
   };
-  return { of, spentKeys: () => [...left.keys()], wipe };
+  return { of, spentKeys: () => [...remaining.keys()], wipe };
 }
 
 interface Signing {

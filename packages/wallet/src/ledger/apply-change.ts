@@ -79,9 +79,9 @@ const apply: Apply = {
   coldKeyImages: applyColdKeyImages,
   multisigNonces(ledger, { nonces }) {
     const { state, touched } = ledger;
-    for (const [key, left] of nonces) {
+    for (const [key, remaining] of nonces) {
       for (const nonce of state.multisigNonces.get(key) ?? []) nonce.fill(0);
-      if (left.length > 0) put(ledger, "multisigNonces", [[key, left]]);
+      if (remaining.length > 0) put(ledger, "multisigNonces", [[key, remaining]]);
       else if (state.multisigNonces.delete(key)) touched.delete("multisigNonces", key);
     }
   },

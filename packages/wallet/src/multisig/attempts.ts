@@ -119,15 +119,15 @@ export function proposeAttempt(
 /**
  * Removes the nonces of one output that an attempt uses from the unused ones, and returns them. Throws SigningRefused.
  */
-export function takeOwnNonces(attempt: SigningAttempt, left: Uint8Array[]): Uint8Array[] {
+export function takeOwnNonces(attempt: SigningAttempt, remaining: Uint8Array[]): Uint8Array[] {
   const used = new Set(attempt.usedNonces.map(toHex));
   return Array.from({ length: NONCES_PER_SIGNATURE }, () => {
-    const at = left.findIndex((nonce) => used.has(toHex(publicKeyOf(nonce))));
+    const at = remaining.findIndex((nonce) => used.has(toHex(publicKeyOf(nonce))));
     if (at === -1)
       throw new SigningRefused(
         "This signature was made with stale data: export fresh multisig data, which other participants must then use",
       );
-    return left.splice(at, 1)[0]!;
+    return remaining.splice(at, 1)[0]!;
   });
 }
 

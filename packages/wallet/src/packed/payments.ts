@@ -44,7 +44,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   #size = 0;
   #packed = 0;
   /** Number of records ever written to `#records`. */
-  #written = 0;
+  #writtenBytes = 0;
   #reads = 0;
   readonly #hash = new KeyHash();
   readonly #byId = new PlaceIndex({
@@ -109,7 +109,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     if (existing !== NOWHERE) this.#drop(place);
     this.#changed.add(place);
     this.#put(place, { payment, record, isNew: existing === NOWHERE });
-    if (this.#written > 2 * this.#packed + EMPTY_PLACES) this.#packAgain();
+    if (this.#writtenBytes > 2 * this.#packed + EMPTY_PLACES) this.#packAgain();
     return this;
   }
 
@@ -128,7 +128,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     } else {
       this.#addresses.set(place, this.#records.add(entry.record));
       this.#packed += 1;
-      this.#written += 1;
+      this.#writtenBytes += 1;
     }
     this.#size += 1;
     if (entry.isNew) this.#byId.add(place);
@@ -363,7 +363,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     this.#confirmed.clear();
     for (const places of [this.#live, this.#unconfirmed, this.#withBlob, this.#locked, this.#byImage])
       places.clear();
-    [this.#size, this.#packed, this.#written] = [0, 0, 0];
+    [this.#size, this.#packed, this.#writtenBytes] = [0, 0, 0];
   }
 
   /** Drops the records that others have replaced. */
@@ -376,7 +376,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
       const record = this.#recordOf(readPayment(before.chunkOf(address), offsetOf(address)));
       this.#addresses.set(place, this.#records.add(record));
     }
-    this.#written = this.#packed;
+    this.#writtenBytes = this.#packed;
   }
 }
 

@@ -249,14 +249,14 @@ function passing(keys: TransactionKeys, derivations: Uint8Array): Pick<Sifted, "
     ownTags.length,
     (i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === ownTags[i],
   );
-  const left = pick(trials, tagged);
+  const remaining = pick(trials, tagged);
   const { points, valid } = outputSpendKeyBatch({
     outputKeys: pickKeys(outputKeys, tagged),
-    derivations: pickKeys(derivations, left.derivations),
-    outputIndices: left.outputIndices,
+    derivations: pickKeys(derivations, remaining.derivations),
+    outputIndices: remaining.outputIndices,
   });
   const places = placesWhere(tagged.length, (i) => valid[i] === 1);
-  return { trials: pick(left, places), spendKeys: pickKeys(points, places) };
+  return { trials: pick(remaining, places), spendKeys: pickKeys(points, places) };
 }
 
 function placesWhere(count: number, isWanted: (place: number) => boolean): Uint32Array {

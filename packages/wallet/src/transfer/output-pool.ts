@@ -42,22 +42,23 @@ export function compareAmount(
 
 /** A pool of some outputs; the list is not changed. */
 export function poolOf(outputs: readonly OwnedOutput[]): OutputPool {
-  const left = [...outputs];
+  const remaining = [...outputs];
   return {
     get size() {
-      return left.length;
+      return remaining.length;
     },
-    at: (index) => left[index]!,
-    heightAt: (index) => left[index]!.height,
-    amountAt: (index) => left[index]!.amount,
-    amountNumberAt: (index) => Number(left[index]!.amount),
-    minorAt: (index) => left[index]!.subaddress.minor,
-    isHiddenAt: (index) => left[index]!.rct,
-    firstAtLeast: (from, { amount }) => left.findIndex((output, at) => at >= from && output.amount >= amount),
-    indexOf: (output) => left.indexOf(output),
+    at: (index) => remaining[index]!,
+    heightAt: (index) => remaining[index]!.height,
+    amountAt: (index) => remaining[index]!.amount,
+    amountNumberAt: (index) => Number(remaining[index]!.amount),
+    minorAt: (index) => remaining[index]!.subaddress.minor,
+    isHiddenAt: (index) => remaining[index]!.rct,
+    firstAtLeast: (from, { amount }) =>
+      remaining.findIndex((output, at) => at >= from && output.amount >= amount),
+    indexOf: (output) => remaining.indexOf(output),
     removeAt(index) {
-      const last = left.pop();
-      if (index < left.length) left[index] = last!;
+      const last = remaining.pop();
+      if (index < remaining.length) remaining[index] = last!;
     },
   };
 }

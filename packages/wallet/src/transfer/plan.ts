@@ -91,12 +91,12 @@ export function withFeeSubtracted(
   fee: bigint,
 ): PlannedTransaction {
   const payers = BigInt(destinations.filter(({ paysFee }) => paysFee === true).length);
-  let left = fee;
+  let remaining = fee;
   let payersLeft = payers;
   const reduced = destinations.map((destination) => {
     if (destination.paysFee !== true) return destination;
-    const share = left - (left * (payersLeft - 1n)) / payersLeft;
-    left -= share;
+    const share = remaining - (remaining * (payersLeft - 1n)) / payersLeft;
+    remaining -= share;
     payersLeft -= 1n;
     if (destination.amount <= share)
       throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "a destination gets less than its share of the fee");

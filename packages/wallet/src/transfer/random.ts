@@ -6,11 +6,11 @@ const BYTES_AT_ONCE = 4096;
 
 /** The same source, from which many bytes are requested at once; no byte is used twice. */
 export function inBulk(source: RandomSource, bytesAtOnce = BYTES_AT_ONCE): RandomSource {
-  let left: Uint8Array = new Uint8Array(0);
+  let unread: Uint8Array = new Uint8Array(0);
   return (size) => {
-    if (size > left.length) left = source(Math.max(size, bytesAtOnce));
-    const part = left.subarray(0, size);
-    left = left.subarray(size);
+    if (size > unread.length) unread = source(Math.max(size, bytesAtOnce));
+    const part = unread.subarray(0, size);
+    unread = unread.subarray(size);
     return part;
   };
 }

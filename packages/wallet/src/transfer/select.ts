@@ -68,8 +68,8 @@ function* bestPair(
 ): Generator<void, OwnedOutput[]> {
   const byAddress = new ByAddress(spendable.size, (index) => spendable.minorAt(index));
   const candidates = new Map<number, Candidates>();
-  let [pair, best, left]: [number[], number, number] = [[], 1, MAX_PAIRS];
-  for (let first = 0; first < spendable.size && left > 0 && best > 0; first++) {
+  let [pair, best, pairsLeft]: [number[], number, number] = [[], 1, MAX_PAIRS];
+  for (let first = 0; first < spendable.size && pairsLeft > 0 && best > 0; first++) {
     if (first % STEP === STEP - 1) yield;
     const minor = spendable.minorAt(first);
     const ofAddress =
@@ -78,8 +78,12 @@ function* bestPair(
     if (compareAmount(spendable, first, ofAddress.least) < 0) continue;
     const seconds = compareAmount(spendable, first, half) >= 0 ? ofAddress.all : ofAddress.halves;
     const rest = boundOf(needed - spendable.amountAt(first));
-    for (let at = placeAfter(seconds, first); at < seconds.length && left > 0 && best > 0; at++, left--) {
-      if (left % STEP === 0) yield;
+    for (
+      let at = placeAfter(seconds, first);
+      at < seconds.length && pairsLeft > 0 && best > 0;
+      at++, pairsLeft--
+    ) {
+      if (pairsLeft % STEP === 0) yield;
       const second = seconds[at]!;
       if (compareAmount(spendable, second, rest) < 0) continue;
       const related = relatednessIn(spendable, first, second);

@@ -35,7 +35,7 @@ const none = Buffer.alloc(0);
 class PlainBody implements BodyReader {
   readonly #length: number;
   readonly #options: BodyOptions;
-  #left: number;
+  #remaining: number;
   /** The bytes of a body that arrived in several pieces. */
   #parts: Gathered | undefined;
   #whole: Buffer | undefined;
@@ -43,22 +43,22 @@ class PlainBody implements BodyReader {
   constructor(length: number, options: BodyOptions) {
     this.#length = length;
     this.#options = options;
-    this.#left = length;
+    this.#remaining = length;
   }
 
   take(bytes: Buffer): Buffer | undefined {
     const { keep } = this.#options;
-    if (bytes.length >= this.#left && this.#left === this.#length) {
+    if (bytes.length >= this.#remaining && this.#remaining === this.#length) {
       // Usually the body arrives in one piece, and nothing is copied.
       this.#whole = keep ? bytes.subarray(0, this.#length) : none;
-      this.#left = 0;
+      this.#remaining = 0;
       return bytes.length === this.#length ? none : bytes.subarray(this.#length);
     }
-    const size = Math.min(this.#left, bytes.length);
+    const size = Math.min(this.#remaining, bytes.length);
     this.#parts ??= new Gathered();
     if (keep) this.#parts.add(bytes.subarray(0, size));
-    this.#left -= size;
-    return this.#left === 0 ? bytes.subarray(size) : undefined;
+    this.#remaining -= size;
+    return this.#remaining === 0 ? bytes.subarray(size) : undefined;
   }
 
   body(): Buffer {
@@ -83,23 +83,23 @@ function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
   const parts = new Gathered();
   let state: "size" | "data" | "data end" | "trailer" | "done" = "size";
   let line = "";
-  let left = 0;
+  let remaining = 0;
   let total = 0;
   let trailerBytes = 0;
 
   const takeData = (bytes: Buffer, at: number): number => {
-    const size = Math.min(left, bytes.length - at);
+    const size = Math.min(remaining, bytes.length - at);
     if (keep) parts.add(bytes.subarray(at, at + size));
-    left -= size;
-    if (left === 0) state = "data end";
+    remaining -= size;
+    if (remaining === 0) state = "data end";
     return at + size;
   };
 
   const onLine = (text: string): void => {
     if (state === "size") {
-      left = chunkSize(text);
-      total += left;
-      state = left === 0 ? "trailer" : "data";
+      remaining = chunkSize(text);
+      total += remaining;
+      state = remaining === 0 ? "trailer" : "data";
     } else if (state === "data end") {
       if (text !== "") throw new BadFraming("chunk longer than its size");
       state = "size";

@@ -104,8 +104,8 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
 function countUntilClosed(perAddress: Map<string, number>, socket: Socket, address: string): void {
   perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
   socket.once("close", () => {
-    const left = perAddress.get(address)! - 1;
-    if (left > 0) perAddress.set(address, left);
+    const remaining = perAddress.get(address)! - 1;
+    if (remaining > 0) perAddress.set(address, remaining);
     else perAddress.delete(address);
   });
 }

@@ -14,7 +14,7 @@ export class Outgoing {
   readonly #answer: HttpAnswer;
   /** Pieces of the body that are not written yet, last first: each is dropped when it is written. */
   readonly #pieces: Buffer[] = [];
-  #left = 0;
+  #remaining = 0;
   /** Number of bytes sent since `#windowAt`. */
   #windowBytes = 0;
   #windowAt = performance.now();
@@ -33,10 +33,10 @@ export class Outgoing {
     const socket = this.#socket;
     if (body.length <= SMALL_BODY) {
       writeSmall(socket, head, body);
-      this.#left = head.length + body.length;
-      if (socket.writableLength > 0) socket.write("", () => this.#onTaken(this.#left));
+      this.#remaining = head.length + body.length;
+      if (socket.writableLength > 0) socket.write("", () => this.#onTaken(this.#remaining));
     } else {
-      this.#left = body.length;
+      this.#remaining = body.length;
       this.#cut(body);
       // Head and first piece are sent together.
       socket.cork();
@@ -44,7 +44,7 @@ export class Outgoing {
       this.#sendMore();
       socket.uncork();
     }
-    if (this.#left > 0 && (socket.writableLength > 0 || this.#pieces.length > 0)) return false;
+    if (this.#remaining > 0 && (socket.writableLength > 0 || this.#pieces.length > 0)) return false;
     this.end();
     return true;
   }
@@ -92,9 +92,9 @@ export class Outgoing {
   #onTaken(bytes: number): void {
     if (this.#isOver) return;
     this.#windowBytes += bytes;
-    this.#left -= bytes;
-    if (this.#left > 0) {
-      this.#answer.hold?.resize(this.#left);
+    this.#remaining -= bytes;
+    if (this.#remaining > 0) {
+      this.#answer.hold?.resize(this.#remaining);
       this.#sendMore();
       return;
     }

@@ -80,9 +80,9 @@ function watchCallbacks({ beginSync, onOperation }: FileWatch): void {
     fdatasyncSync: atOnce(fdatasyncSync),
     fsyncSync: atOnce(fsyncSync),
     writeSync: (...args: Parameters<typeof writeSync>) => {
-      const written = writeSync(...args);
+      const byteCount = writeSync(...args);
       onOperation("write", args[0]);
-      return written;
+      return byteCount;
     },
     renameSync: (from: string, to: string) => {
       renameSync(from, to);

@@ -94,7 +94,7 @@ export class HookConsumer {
   readonly #chance: Chance;
   #failure: unknown;
   /** Requests until it goes away, or comes back. */
-  #left = 0;
+  #remaining = 0;
   #isAway = false;
 
   private constructor(chance: Chance) {
@@ -132,11 +132,11 @@ export class HookConsumer {
 
   #fails(): boolean {
     if (this.isSteady) return false;
-    if (this.#left === 0) {
+    if (this.#remaining === 0) {
       this.#isAway = !this.#isAway;
-      this.#left = this.#isAway ? this.#chance.between(1, 2) : this.#chance.between(1, MAX_TAKEN);
+      this.#remaining = this.#isAway ? this.#chance.between(1, 2) : this.#chance.between(1, MAX_TAKEN);
     }
-    this.#left--;
+    this.#remaining--;
     return this.#isAway;
   }
 

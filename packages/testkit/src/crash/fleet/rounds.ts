@@ -132,10 +132,10 @@ class Rounds {
 
   /** Milliseconds until all wallets that a process had are answered for by the others. */
   async #watchTakeover(had: readonly string[], others: readonly Member[], begin: number): Promise<number> {
-    const left = [...had];
+    const remaining = [...had];
     const watch = async () => {
-      for (let name = left.pop(); name !== undefined; name = left.pop()) {
-        const member = others[left.length % others.length]!;
+      for (let name = remaining.pop(); name !== undefined; name = remaining.pop()) {
+        const member = others[remaining.length % others.length]!;
         await this.#world.askUntilAnswered(() => member, name, { method: "get_height" });
       }
     };

@@ -58,9 +58,9 @@ export class FleetWorld {
   }
 
   async #createWallets(): Promise<void> {
-    const left = [...this.names.entries()];
+    const remaining = [...this.names.entries()];
     const create = async () => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
         const [i, name] = next;
         await this.ask(this.members[i % this.members.length]!, name, "create_wallet", {
           language: "English",

@@ -7,7 +7,7 @@ export class Cutter {
   /** Port of 127.0.0.1 that new connections lead to. */
   target = 0;
   /** Bytes that still pass, in both directions together; undefined: all do. */
-  #left: number | undefined;
+  #remaining: number | undefined;
 
   private constructor() {
     this.#server = createServer((caller) => this.#accept(caller));
@@ -26,12 +26,12 @@ export class Cutter {
 
   /** Once so many bytes have passed, all connections end; those made afterwards get through. */
   cutAfter(bytes: number): void {
-    this.#left = bytes;
+    this.#remaining = bytes;
   }
 
   /** Whatever was to be cut gets through. */
   spare(): void {
-    this.#left = undefined;
+    this.#remaining = undefined;
   }
 
   stop(): void {
@@ -53,13 +53,13 @@ export class Cutter {
     this.#open.add(source);
     source.setNoDelay(true);
     source.on("data", (bytes: Buffer) => {
-      if (this.#left === undefined || bytes.length < this.#left) {
-        if (this.#left !== undefined) this.#left -= bytes.length;
+      if (this.#remaining === undefined || bytes.length < this.#remaining) {
+        if (this.#remaining !== undefined) this.#remaining -= bytes.length;
         target.write(bytes);
         return;
       }
-      const passing = bytes.subarray(0, this.#left);
-      this.#left = undefined;
+      const passing = bytes.subarray(0, this.#remaining);
+      this.#remaining = undefined;
       target.write(passing, () => this.#dropAll());
     });
     source.on("error", () => {});

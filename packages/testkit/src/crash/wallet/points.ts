@@ -72,9 +72,9 @@ function watch(file: FileHandle, path: string): FileHandle {
       const fate = fateOf("write", path);
       if (fate === "before") die();
       if (fate === "half") await tear(bytes, offset, length, position);
-      const written = await write(bytes, offset, length, position);
+      const result = await write(bytes, offset, length, position);
       if (fate === "after") die();
-      return written;
+      return result;
     },
     writeFile: async (bytes: Uint8Array) => {
       const fate = fateOf("write", path);

@@ -96,8 +96,8 @@ export const switches: readonly Rule[] = [
 /** Are the recorded seconds that remain the time from now to this end? */
 function endsAfter(end: Exact, secondsLeft: Exact): boolean {
   const slack = 120;
-  const left = Number(end) - Date.now() / 1000;
-  return left > Number(secondsLeft) - slack && left <= Number(secondsLeft) + 1;
+  const remaining = Number(end) - Date.now() / 1000;
+  return remaining > Number(secondsLeft) - slack && remaining <= Number(secondsLeft) + 1;
 }
 
 function firstDiverging(chain: ExactObject): ExactObject {

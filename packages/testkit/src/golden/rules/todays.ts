@@ -39,8 +39,8 @@ const named = (it: ExactObject): ExactObject =>
 function withoutDeleted(result: ExactObject): ExactObject {
   const { entries } = result;
   if (!Array.isArray(entries)) return result;
-  const left = entries.slice(1).map((entry, index) => (isExactObject(entry) ? { ...entry, index } : entry));
-  return { ...result, entries: left };
+  const rest = entries.slice(1).map((entry, index) => (isExactObject(entry) ? { ...entry, index } : entry));
+  return { ...result, entries: rest };
 }
 
 /** The book after an edit that names its entry, the second, by a number in a text. */
@@ -76,8 +76,10 @@ function sweptAmounts({ amount, amount_list: list }: ExactObject, context: Conte
   const count = typeof outputs === "number" ? BigInt(outputs) : 1n;
   return (Array.isArray(list) ? list : [amount!]).map((sum) => {
     const share = BigInt(Number(sum)) / count;
-    const left = BigInt(Number(sum)) % count;
-    return Array.from({ length: Number(count) }, (_, i) => Number(BigInt(i) < left ? share + 1n : share));
+    const remainder = BigInt(Number(sum)) % count;
+    return Array.from({ length: Number(count) }, (_, i) =>
+      Number(BigInt(i) < remainder ? share + 1n : share),
+    );
   });
 }
 
