@@ -54,8 +54,8 @@ export async function startOriginal(
     peerPort: peerPort!,
   });
   const wallets: OpenedWallet[] = [];
-  const isTold = await knowsFlag(paths.wallet, "--allow-mismatched-daemon-version");
-  const flags = isTold ? ["--allow-mismatched-daemon-version"] : [];
+  const knowsMismatchFlag = await knowsFlag(paths.wallet, "--allow-mismatched-daemon-version");
+  const flags = knowsMismatchFlag ? ["--allow-mismatched-daemon-version"] : [];
   const stopAll = async (): Promise<void> => {
     await Promise.all(wallets.map((wallet) => wallet.stop()));
     await node.stop();

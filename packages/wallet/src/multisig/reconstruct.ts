@@ -135,9 +135,9 @@ function checkOutputs(
   for (const [i, output] of outputs.entries()) {
     const { oneTimeKey, viewTag, amountKey } = outputKeys(output, i, context);
     const target = prefix.outputs[i]!.target;
-    const isTold =
+    const isDeclared =
       target.type === "taggedKey" && equalBytes(target.key, oneTimeKey) && target.viewTag === viewTag;
-    demand(isTold && prefix.outputs[i]!.amount === 0n, "an output does not go where it is said to go");
+    demand(isDeclared && prefix.outputs[i]!.amount === 0n, "an output does not go where it is said to go");
     const commitment = commit(commitmentMask(amountKey), output.amount);
     demand(equalBytes(ringct.outputCommitments[i]!, commitment), "an output has another amount");
     const hidden = encodeAmount(output.amount, amountKey);
