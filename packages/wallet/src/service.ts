@@ -15,9 +15,11 @@ import type { Access } from "./access/access.ts";
 import { checkReach } from "./access/check-reach.ts";
 import { LiveToken } from "./access/token-book.ts";
 import { connectDaemon, type Daemon } from "./daemon.ts";
+import { Heartbeats } from "./file/heartbeat.ts";
 import { closeLedgerStore } from "./file/ledger-store.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
 import type { LedgerStore } from "./file/stored-ledger.ts";
+import { FileLocks } from "./file/wallet-lock.ts";
 import type { Fleet } from "./fleet/fleet.ts";
 import type { Allowance } from "./intents/allowance.ts";
 import { type Common, notOpen } from "./many/common.ts";
@@ -86,6 +88,8 @@ export class WalletService implements Common {
   readonly #calls: WalletCalls;
   readonly #resources: ServiceParts["resources"];
   readonly #store: LedgerStore | undefined;
+  /** Of all its wallets: one heartbeat a folder. */
+  readonly #locks = new FileLocks({ heartbeats: new Heartbeats() });
   readonly #fleet: Fleet | undefined;
   readonly serviceEvents: ServiceEvents | string;
   readonly access: Access | undefined;
@@ -156,6 +160,7 @@ export class WalletService implements Common {
       ...(this.#fleet !== undefined && { writesOriginalCache: false }),
       ...(onReceived === undefined ? {} : { onReceived }),
       ...(this.#store !== undefined && { store: this.#store }),
+      locks: this.#locks,
       events,
     };
   }

@@ -77,6 +77,8 @@ export class WalletScans {
   #isScanning = false;
   #end: WalletRefusal | undefined;
   readonly #meter = new ProgressMeter();
+  /** Id of the network's first block, computed for the first scan. */
+  #genesis: Uint8Array | undefined;
 
   constructor(wallet: ScannedWallet, options: ScanOptions) {
     this.#wallet = wallet;
@@ -191,14 +193,14 @@ export class WalletScans {
   #scanTask(startHeight: number): ScanTask {
     const { state } = this.#ledger;
     const { recent, settings, height, network } = state;
-    const genesis = blockId(genesisBlock(networks[network]));
+    this.#genesis ??= blockId(genesisBlock(networks[network]));
     const fromHeight = Math.max(startHeight, settings.refreshFromHeight);
     this.#scannedFrom = fromHeight;
     const isFresh = recent.ids.length === 0 || startHeight > height;
     return {
       daemon: this.#wallet.daemon.address,
       network,
-      history: shortHistory(recent, genesis),
+      history: shortHistory(recent, this.#genesis),
       height,
       // Ids of some blocks below are requested too, so that a fork near the start can be undone.
       startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,

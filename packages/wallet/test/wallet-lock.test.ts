@@ -1,9 +1,19 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Heartbeats } from "../src/file/heartbeat.ts";
 import { takeLock } from "../src/file/wallet-lock.ts";
 
 const WATCH_MS = 400;
@@ -25,23 +35,23 @@ async function lockOf(lock: string, change: { pid?: number; start?: string; scop
 
 test("a lock is taken once, and again when it was given back", async (t) => {
   const lock = lockPath(t);
-  const release = await takeLock(lock, WATCH_MS);
-  await assert.rejects(takeLock(lock, WATCH_MS), inUse);
+  const release = await takeLock(lock, { watchMs: WATCH_MS });
+  await assert.rejects(takeLock(lock, { watchMs: WATCH_MS }), inUse);
   await release();
   assert.equal(existsSync(lock), false);
-  await (await takeLock(lock, WATCH_MS))();
+  await (await takeLock(lock, { watchMs: WATCH_MS }))();
 });
 
 test("a process that is seen to have ended holds nothing; one that lives does, touched or not", async (t) => {
   const lock = lockPath(t);
   const { pid: dead } = spawnSync(process.execPath, ["--version"]);
   await lockOf(lock, { pid: dead });
-  await (await takeLock(lock, 60_000))();
+  await (await takeLock(lock, { watchMs: 60_000 }))();
   // Our parent lives, but began at another time: its number has been given away since.
   await lockOf(lock, { pid: process.ppid, start: "1" });
-  await (await takeLock(lock, 60_000))();
+  await (await takeLock(lock, { watchMs: 60_000 }))();
   await lockOf(lock, { pid: process.ppid, start: "" });
-  await assert.rejects(takeLock(lock, WATCH_MS), inUse);
+  await assert.rejects(takeLock(lock, { watchMs: WATCH_MS }), inUse);
 });
 
 test("a holder that cannot be seen, in another container, holds the lock as long as it touches it", async (t) => {
@@ -49,28 +59,76 @@ test("a holder that cannot be seen, in another container, holds the lock as long
   await lockOf(lock, { pid: 1, scope: "elsewhere/pid:[1]" });
   let touches = 0;
   const timer = setInterval(() => utimesSync(lock, 1000, 1000 + ++touches), WATCH_MS / 4);
-  await assert.rejects(takeLock(lock, WATCH_MS), inUse);
+  await assert.rejects(takeLock(lock, { watchMs: WATCH_MS }), inUse);
   clearInterval(timer);
-  await (await takeLock(lock, WATCH_MS))();
+  await (await takeLock(lock, { watchMs: WATCH_MS }))();
 });
 
 test("a lock whose writing a crash cut off, or a release wrote that named no scope, ends", async (t) => {
   const lock = lockPath(t);
   for (const text of ["", "1 23"]) {
     writeFileSync(lock, text);
-    await (await takeLock(lock, WATCH_MS))();
+    await (await takeLock(lock, { watchMs: WATCH_MS }))();
   }
 });
 
 test("a holder touches its lock", async (t) => {
   const lock = lockPath(t);
-  const release = await takeLock(lock, WATCH_MS);
+  const release = await takeLock(lock, { watchMs: WATCH_MS });
   utimesSync(lock, 1000, 1000);
   const looked = Date.now();
   while (readTime(lock) === 1000 && Date.now() - looked < 30_000)
     await new Promise((done) => setTimeout(done, 50));
   assert.notEqual(readTime(lock), 1000);
   await release();
+});
+
+test("locks of a folder have one heartbeat, which ends with the last of them", async (t) => {
+  const [first, second] = [lockPath(t), lockPath(t)];
+  const beside = join(dirname(first), "v.anulo.lock");
+  const heartbeats = new Heartbeats();
+  const releases = await Promise.all([first, beside, second].map((lock) => takeLock(lock, { heartbeats })));
+  const nameIn = (lock: string) => readFileSync(lock, "utf8").split(" ").at(-1)!;
+  assert.equal(nameIn(first), nameIn(beside));
+  assert.notEqual(nameIn(first), nameIn(second));
+  const heartbeat = join(dirname(first), nameIn(first));
+  rmSync(heartbeat);
+  while (!existsSync(heartbeat)) await new Promise((done) => setTimeout(done, 50));
+  utimesSync(heartbeat, 1000, 1000);
+  while (readTime(heartbeat) === 1000) await new Promise((done) => setTimeout(done, 50));
+  await releases[0]!();
+  assert.ok(existsSync(heartbeat));
+  await releases[1]!();
+  assert.deepEqual(readdirSync(dirname(first)), []);
+  await releases[2]!();
+});
+
+test("a holder that cannot be seen holds all its locks as long as it touches its heartbeat", async (t) => {
+  const lock = lockPath(t);
+  const heartbeats = new Heartbeats();
+  const release = await takeLock(lock, { heartbeats });
+  const elsewhere = readFileSync(lock, "utf8").split(" ").with(2, "elsewhere/pid:[1]").with(3, "other");
+  writeFileSync(lock, elsewhere.join(" "));
+  utimesSync(lock, 1000, 1000);
+  await assert.rejects(takeLock(lock, { watchMs: 30_000 }), inUse);
+  await release();
+  writeFileSync(lock, elsewhere.join(" "));
+  await (await takeLock(lock, { watchMs: WATCH_MS }))();
+  // A name that leads out of the folder is none: the lock itself is watched.
+  writeFileSync(lock, elsewhere.with(4, "../../../proc/uptime").join(" "));
+  await (await takeLock(lock, { watchMs: WATCH_MS }))();
+});
+
+test("a heartbeat of a process that ended is removed with its lock", async (t) => {
+  const lock = lockPath(t);
+  const release = await takeLock(lock, { heartbeats: new Heartbeats() });
+  const { pid: dead } = spawnSync(process.execPath, ["--version"]);
+  const fields = readFileSync(lock, "utf8").split(" ").with(0, `${dead}`).with(3, "other");
+  await release();
+  writeFileSync(join(dirname(lock), fields[4]!), "");
+  writeFileSync(lock, fields.join(" "));
+  await (await takeLock(lock))();
+  assert.deepEqual(readdirSync(dirname(lock)), []);
 });
 
 function readTime(lock: string): number {

@@ -40,7 +40,7 @@ import {
   writeAddressFile,
   writeKeysImage,
 } from "./wallet-files.ts";
-import { fileLocks, HeldLocks, type WalletLocks } from "./wallet-lock.ts";
+import { FileLocks, HeldLocks, type WalletLocks } from "./wallet-lock.ts";
 
 /** A wallet with the data that only its files contain. */
 export type OpenWallet = {
@@ -86,6 +86,8 @@ export type OpenOptions = {
   readonly writesOriginalCache?: boolean;
   /** Where ledgers are stored; if left out, in a journal beside each wallet's keys. */
   readonly store?: LedgerStore;
+  /** The lock files of wallets that no other service shares. */
+  readonly locks?: FileLocks;
   readonly log?: Logger;
   /** Where events of wallets with files are stored; if left out, none are. */
   readonly events?: EventSink | undefined;
@@ -116,7 +118,7 @@ export async function createWallet(
       await locks.confirm(paths);
       await putStoreAside(paths);
       isNew = true;
-      if (locks === fileLocks) await writeKeysImage(paths, keysImage);
+      if (locks instanceof FileLocks) await writeKeysImage(paths, keysImage);
       else isNew = await createKeysImage(paths, keysImage);
       if (!isNew) throw alreadyExists();
     }

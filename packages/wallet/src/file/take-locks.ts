@@ -2,11 +2,14 @@
 import type { LedgerStore } from "./stored-ledger.ts";
 import type { UnlockedKeys } from "./unlock-keys.ts";
 import type { WalletPaths } from "./wallet-files.ts";
-import { fileLocks, HeldLocks, takeLock, type WalletLocks } from "./wallet-lock.ts";
+import { FileLocks, HeldLocks, takeLock, type WalletLocks } from "./wallet-lock.ts";
+
+/** What decides which locks wallets have. */
+type Sharing = { readonly store?: LedgerStore; readonly locks?: FileLocks | undefined };
 
 /** Lock files, unless the wallets are shared with other services. */
-export const locksOf = ({ store }: { readonly store?: LedgerStore }): WalletLocks =>
-  store?.shared?.locks ?? fileLocks;
+export const locksOf = ({ store, locks }: Sharing): WalletLocks =>
+  store?.shared?.locks ?? locks ?? new FileLocks();
 
 /** Which locks a wallet needs beside its own, and what is there already. */
 export type Locking = {
@@ -26,7 +29,7 @@ export async function takeLocksFor(
   { main, held }: Locking,
 ): Promise<HeldLocks> {
   const own = held ?? new HeldLocks(await locks.take(main ?? paths));
-  const needsFile = main !== undefined || (file.isBackground === true && locks !== fileLocks);
+  const needsFile = main !== undefined || (file.isBackground === true && !(locks instanceof FileLocks));
   if (!needsFile) return own;
   try {
     const others = await takeLock(paths.lock);

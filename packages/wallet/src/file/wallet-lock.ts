@@ -1,13 +1,14 @@
 /**
  * Prevents a second service from writing the files of a wallet: a lock file contains its holder. If processes can see
  * each other, we query the system whether the holder is alive. Otherwise (another container, another machine with the
- * same folder) the holder shows that it is alive by touching the file.
+ * same folder) the holder shows that it is alive by touching a file: the lock, or one for all its locks in the folder.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { open, readFile, readlink, rm, stat, utimes } from "node:fs/promises";
+import { type FileHandle, open, readFile, readlink, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { failedToOpen, refuseUnwritten } from "../refusal.ts";
+import { type Heartbeats, heartbeatBeside, touchUntilOver } from "./heartbeat.ts";
 import type { KeysFence, WalletPaths } from "./wallet-files.ts";
 
 /** The locks of the wallets in a folder. */
@@ -54,14 +55,22 @@ export class HeldLocks {
 }
 
 /** One lock file per wallet, valid as long as its holder lives. */
-export const fileLocks: WalletLocks = {
-  take: ({ lock }) => takeLock(lock),
-  confirm: async () => undefined,
-  fenceOf: () => undefined,
-};
+export class FileLocks implements WalletLocks {
+  readonly #options: LockOptions;
 
-/** Milliseconds between two touches of a lock. */
-const TOUCH_MS = 1000;
+  constructor(options: LockOptions = {}) {
+    this.#options = options;
+  }
+
+  take({ lock }: WalletPaths): Promise<() => Promise<void>> {
+    return takeLock(lock, this.#options);
+  }
+
+  async confirm(): Promise<void> {}
+
+  fenceOf(): undefined {}
+}
+
 /**
  * A lock that is not touched for this long (milliseconds) counts as abandoned, if its holder's process cannot be seen.
  */
@@ -77,12 +86,16 @@ function nameIn(lock: string): string {
   return createHash("sha256").update(THIS_PROCESS).update(lock).digest("hex");
 }
 
-/** The holder of a lock: a process id, its start time, the scope in which the process id is valid, and its own id. */
+/**
+ * The holder of a lock: a process id, its start time, the scope in which the process id is valid, its own id, and the
+ * file beside the lock that it touches instead of the lock, if there is one.
+ */
 type Holder = {
   readonly pid: number;
   readonly start: string;
   readonly scope: string;
   readonly name: string | undefined;
+  readonly heartbeat: string | undefined;
 };
 
 /** When a process started, if the system reports it: its process id may be reused later. */
@@ -104,9 +117,10 @@ async function read(lock: string): Promise<string> {
 }
 
 function holderOf(text: string): Holder | undefined {
-  const [number, start = "", scope = "", name] = text.split(" ");
+  const [number, start = "", scope = "", name, heartbeat] = text.split(" ");
   const pid = Number(number);
-  return Number.isSafeInteger(pid) && pid > 0 && scope !== "" ? { pid, start, scope, name } : undefined;
+  if (!Number.isSafeInteger(pid) || pid <= 0 || scope === "") return undefined;
+  return { pid, start, scope, name, heartbeat };
 }
 
 async function isAlive({ pid, start }: Holder): Promise<boolean> {
@@ -120,18 +134,18 @@ async function isAlive({ pid, start }: Holder): Promise<boolean> {
 }
 
 /** A value that changes with every touch; undefined once the file is deleted. */
-async function touchOf(lock: string): Promise<string | undefined> {
-  const times = await stat(lock).catch(() => undefined);
+async function touchOf(path: string): Promise<string | undefined> {
+  const times = await stat(path).catch(() => undefined);
   return times && `${times.ino} ${times.mtimeMs}`;
 }
 
-/** Watches whether a lock is touched. */
-async function isTouched(lock: string, watchMs: number): Promise<boolean> {
-  const before = await touchOf(lock);
+/** Watches whether a file is touched. */
+async function isTouched(path: string, watchMs: number): Promise<boolean> {
+  const before = await touchOf(path);
   const until = Date.now() + watchMs;
   while (Date.now() < until) {
     await delay(watchMs / 10);
-    const now = await touchOf(lock);
+    const now = await touchOf(path);
     if (now !== before) return now !== undefined;
   }
   return false;
@@ -142,36 +156,59 @@ async function isHeld(lock: string, text: string, watchMs: number): Promise<bool
   if (holder?.name === nameIn(lock)) return true;
   // An empty lock was just created, or its creator was killed before writing it.
   if (holder?.scope === (await scopeHere())) return await isAlive(holder);
-  return await isTouched(lock, watchMs);
+  return await isTouched(heartbeatBeside(lock, holder?.heartbeat) ?? lock, watchMs);
 }
 
-/** Keeps a lock that was taken, and returns a function that releases it. */
-function hold(lock: string): () => Promise<void> {
-  const timer = setInterval(() => {
-    const now = new Date();
-    // If the folder has become read-only, the lock still works for processes that can see this one.
-    utimes(lock, now, now).catch(() => undefined);
-  }, TOUCH_MS).unref();
-  return async () => {
-    clearInterval(timer);
+/** Writes the holder to a lock that was created; returns a function that releases it. */
+async function hold(lock: string, file: FileHandle, heartbeats?: Heartbeats): Promise<() => Promise<void>> {
+  const end = new AbortController();
+  let heartbeat: string | undefined;
+  const release = async () => {
+    end.abort();
     await rm(lock, { force: true });
+    if (heartbeat !== undefined) await heartbeats?.leave(lock);
   };
+  try {
+    const holder = `${process.pid} ${await startOf(process.pid)} ${await scopeHere()} ${nameIn(lock)}`;
+    heartbeat = await heartbeats?.join(lock);
+    await file.writeFile(heartbeat === undefined ? holder : `${holder} ${heartbeat}`);
+    if (heartbeat === undefined) void touchUntilOver(lock, end.signal);
+    return release;
+  } catch (error) {
+    await release();
+    throw error;
+  } finally {
+    await file.close();
+  }
 }
+
+/** Removes a lock whose holder is gone, and the file that it touched if it is seen to have ended. */
+async function removeStale(lock: string, text: string): Promise<void> {
+  const holder = holderOf(text);
+  const heartbeat = heartbeatBeside(lock, holder?.heartbeat);
+  await rm(lock, { force: true });
+  // One that can't be seen may only have rested, and touches it for its other locks.
+  if (heartbeat !== undefined && holder?.scope === (await scopeHere())) await rm(heartbeat, { force: true });
+}
+
+export type LockOptions = {
+  /** Milliseconds for which a holder that can't be seen is watched. */
+  readonly watchMs?: number;
+  /** If left out, the lock itself is touched. */
+  readonly heartbeats?: Heartbeats;
+};
 
 /** Takes the lock at a path; a lock whose holder died without releasing it doesn't count. Throws `WalletRefusal`. */
-export async function takeLock(lock: string, watchMs = WATCH_MS): Promise<() => Promise<void>> {
+export async function takeLock(lock: string, options: LockOptions = {}): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
-      const file = await open(lock, "wx", 0o600);
-      const holder = `${process.pid} ${await startOf(process.pid)} ${await scopeHere()} ${nameIn(lock)}`;
-      await file.writeFile(holder).finally(() => file.close());
-      return hold(lock);
+      return await hold(lock, await open(lock, "wx", 0o600), options.heartbeats);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") refuseUnwritten(error);
       const text = await read(lock);
-      if (await isHeld(lock, text, watchMs)) break;
+      if (await isHeld(lock, text, options.watchMs ?? WATCH_MS)) break;
       // Another process may have found the same meanwhile, and be the holder now.
-      if ((await read(lock)) === text) await rm(lock, { force: true });
+      if ((await read(lock)) === text) await removeStale(lock, text);
     }
   }
   throw failedToOpen("another service has it open");
