@@ -29,6 +29,9 @@ type Flags = Values<typeof ledgerStoreFlags> & {
 /** The folder, beside the wallets, for data that must not be in the database. */
 const SECRETS_FOLDER = ".anulo-store";
 
+/** The folder for that data of the wallets in a folder. */
+export const secretsBeside = (walletFolder: string): string => join(resolve(walletFolder), SECRETS_FOLDER);
+
 /** Returns the options of the flags; undefined if ledgers are stored in journals. Throws BadUsage. */
 export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
   const { store: location, "service-key-file": serviceKeyFile, "accept-older-store": acceptsOlder } = flags;
@@ -40,5 +43,5 @@ export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
   if (location === "") throw new BadUsage("--store needs a location");
   const { "wallet-dir": folder, "wallet-file": file } = flags;
   const beside = folder ?? (file === undefined ? "." : dirname(file));
-  return { location, folder: join(resolve(beside), SECRETS_FOLDER), serviceKeyFile, acceptsOlder };
+  return { location, folder: secretsBeside(beside), serviceKeyFile, acceptsOlder };
 }

@@ -5,6 +5,7 @@ const usage = `anulo node    [flags]   a Monero node (as monerod)
 anulo node COMMAND [flags]   status, peers, block, .. of a node that runs; anulo node help lists them
 anulo wallet  [flags]   a wallet service (as monero-wallet-rpc)
 anulo wallet backup|restore FOLDER [flags]   copies of wallets, also while their service runs
+anulo wallet unused [flags]                  what a store has of wallets whose keys files are gone
 anulo import  [flags]   the chain of a monerod, or of its blockchain.raw, into ours
 anulo export  [flags]   our chain as blockchain.raw, for monero-blockchain-import
 anulo devnet  [flags]   both on a private chain, with two wallets that pay each other
@@ -59,6 +60,7 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
     return;
   }
   if (name === "wallet" && command !== undefined) {
+    if (command === "unused") return await (await import("./unused-wallets.ts")).runUnused(args.slice(1));
     const { isCopyCommand, runCopies } = await import("./wallet-copies.ts");
     if (isCopyCommand(command)) return await runCopies(command, args.slice(1));
   }

@@ -39,3 +39,4 @@ export {
 } from "./sealed/open-wallet-store.ts";
 export type { Table } from "./sealed/tables.ts";
 export type { WalletChange, WalletKey, WalletRow, WalletStore } from "./sealed/wallet-store.ts";
+export { type WitnessedWallet, witnessedWallet, witnessedWallets } from "./sealed/witnessed-wallets.ts";

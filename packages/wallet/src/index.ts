@@ -14,6 +14,7 @@ export {
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
 export { openStoreForCopies } from "./file/ledger-store.ts";
 export { readPem } from "./file/pem-file.ts";
+export { listUnusedRows, removeUnusedRows, type StorePlace, type UnusedRows } from "./file/unused-rows.ts";
 export type { FirstWallet } from "./first-wallet.ts";
 export { walletMetrics } from "./monitor/metrics.ts";
 export type { WalletMonitor, WalletSource } from "./monitor/monitor.ts";
