@@ -10,6 +10,7 @@ import { startOriginal } from "./original.ts";
 import { startOurs } from "./ours.ts";
 import { type Programs, stopEach } from "./programs.ts";
 import { startProxy } from "./proxy.ts";
+import { allOrNone } from "./turns.ts";
 import { devnetWallet } from "./wallet.ts";
 
 const USUAL_OUTPUTS: readonly bigint[] = Array.from({ length: 10 }, () => ATOMIC_UNITS_PER_COIN);
@@ -45,12 +46,6 @@ export async function startDevnet<const N extends string = UsualNames>(
     await stop();
     throw error;
   }
-}
-
-/** Waits for the end of all, so that nothing is still starting when one has failed. */
-async function allOrNone<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(promises);
-  return await Promise.all(promises);
 }
 
 async function startPrograms(options: DevnetOptions<string>, folder: string): Promise<Programs> {

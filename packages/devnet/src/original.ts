@@ -1,22 +1,16 @@
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { call } from "./call.ts";
 import type { DevnetKeys } from "./keys.ts";
 import type { DevnetOptions } from "./options.ts";
+import { type OpenedWallet, type OwnProcess, saveOriginals } from "./original-state.ts";
 import { findOriginals, knowsFlag, type OriginalPaths } from "./programs/find.ts";
 import { freePorts } from "./programs/free-port.ts";
 import { launch, type Program } from "./programs/launch.ts";
 import type { Programs } from "./programs.ts";
 import { createSeededRandom } from "./random.ts";
-import type { SavedState } from "./saved-state.ts";
 
-/** A program that can be stopped and started again on its port with its folder. */
-type OwnProcess = {
-  readonly port: number;
-  readonly folder: string;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-};
+const LOCAL = "127.0.0.1";
 
 type Command = { readonly command: string; readonly args: readonly string[]; readonly port: number };
 
@@ -24,7 +18,7 @@ function processOf({ folder, ...command }: Command & { readonly folder: string }
   let running: Program | undefined;
   return {
     folder,
-    port: command.port,
+    url: `http://${LOCAL}:${command.port}`,
     start: async () => {
       running = await launch(command);
     },
@@ -34,10 +28,6 @@ function processOf({ folder, ...command }: Command & { readonly folder: string }
     },
   };
 }
-
-type OpenedWallet = OwnProcess & { readonly name: string };
-
-const LOCAL = "127.0.0.1";
 
 /** Starts the original node, monerod, as a process of its own. */
 export async function startOriginal(
@@ -64,15 +54,15 @@ export async function startOriginal(
     node: undefined,
     clock: undefined,
     stopRequested: new Promise<void>(() => undefined),
-    nodeUrl: `http://${LOCAL}:${node.port}`,
+    nodeUrl: node.url,
     random: createSeededRandom(`anulo devnet ${options.seed ?? 1} chain`),
     openWallet: async (name, keys, daemonUrl) => {
       const wallet = await startWallet(paths, { folder: join(folder, name), daemonUrl, flags });
       wallets.push({ ...wallet, name });
       await restore(wallet, name, keys);
-      return `http://${LOCAL}:${wallet.port}`;
+      return wallet.url;
     },
-    save: async () => await saveFolders({ node, wallets, folder, stopAll }),
+    save: () => saveOriginals({ node, wallets, folder, stopAll }),
     stop: stopAll,
   };
 }
@@ -138,57 +128,11 @@ async function startWallet(
   return wallet;
 }
 
-async function restore({ port }: OwnProcess, name: string, { mnemonic }: DevnetKeys): Promise<void> {
-  await call(`http://${LOCAL}:${port}`, "restore_deterministic_wallet", {
+async function restore({ url }: OwnProcess, name: string, { mnemonic }: DevnetKeys): Promise<void> {
+  await call(url, "restore_deterministic_wallet", {
     filename: name,
     password: "",
     seed: mnemonic,
     restore_height: 0,
   });
-}
-
-type Originals = {
-  readonly node: OwnProcess;
-  readonly wallets: readonly OpenedWallet[];
-  readonly folder: string;
-  stopAll(): Promise<void>;
-};
-
-/** Copies of all folders, made and restored while the programs are stopped; then each wallet is open as at the start. */
-async function saveFolders({ node, wallets, folder, stopAll }: Originals): Promise<SavedState> {
-  const copy = await mkdtemp(join(folder, "saved-"));
-  const all = [node, ...wallets];
-  const startAgain = async (): Promise<void> => {
-    await node.start();
-    await Promise.all(
-      wallets.map(async (wallet) => {
-        await wallet.start();
-        await call(`http://${LOCAL}:${wallet.port}`, "open_wallet", { filename: wallet.name, password: "" });
-      }),
-    );
-  };
-  const whileStopped = async (task: () => Promise<unknown>): Promise<void> => {
-    await stopAll();
-    try {
-      await task();
-    } finally {
-      await startAgain();
-    }
-  };
-  const copyOf = (index: number) => join(copy, `${index}`);
-  await whileStopped(() =>
-    Promise.all(all.map((program, i) => cp(program.folder, copyOf(i), { recursive: true }))),
-  );
-  return {
-    restore: () =>
-      whileStopped(() =>
-        Promise.all(
-          all.map(async (program, i) => {
-            await rm(program.folder, { recursive: true, force: true });
-            await cp(copyOf(i), program.folder, { recursive: true });
-          }),
-        ),
-      ),
-    drop: () => rm(copy, { recursive: true, force: true }),
-  };
 }

@@ -30,7 +30,8 @@ export async function startOurs(options: DevnetOptions<string>, folder: string):
   await node.start();
   const { read } = node.chain.store;
   clock.height = () => read.height();
-  const runtime = createRuntime({ clock: clock.now, concurrency: 1 });
+  // Starting threads takes longer than most of what tests have them do.
+  const runtime = createRuntime({ clock: clock.now, concurrency: 0 });
   const services: ServedFolder[] = [];
   return {
     node,

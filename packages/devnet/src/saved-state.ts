@@ -4,6 +4,7 @@ import { type Node, saveChain } from "@anulo/node";
 import type { WalletService } from "@anulo/wallet";
 import type { Clock } from "./clock.ts";
 import type { SeededRandom } from "./random.ts";
+import { allOrNone } from "./turns.ts";
 
 /** A wallet service with the folder of its wallets, which is its alone. */
 export type ServedFolder = { readonly service: WalletService; readonly folder: string };
@@ -71,15 +72,32 @@ async function saveWallets({ service, folder }: ServedFolder): Promise<SavedWall
   return { service, folder, files: new Map(files), openName: openName === "" ? undefined : openName };
 }
 
-/** Closes all wallets, runs the task, restores their files, and opens those that were open. */
-function whileClosed([first, ...others]: readonly SavedWallets[], task: () => Promise<void>): Promise<void> {
-  if (first === undefined) return task();
-  const { service, folder, files, openName } = first;
-  return service.whileClosed(async () => {
-    await whileClosed(others, task);
-    await restoreFolder(folder, files);
-    return openName;
+/**
+ * Closes all wallets, runs the task, restores their files, and opens those that were open: every step of all services at
+ * once, since most of it is waiting for files.
+ */
+async function whileClosed(wallets: readonly SavedWallets[], task: () => Promise<void>): Promise<void> {
+  let open = wallets.length;
+  let begin = (): void => undefined;
+  let fail = (_: unknown): void => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    begin = () => resolve(task());
+    fail = reject;
   });
+  if (open === 0) begin();
+  const reopened = wallets.map(async ({ service, folder, files, openName }) => {
+    const closedMeanwhile = service.whileClosed(async () => {
+      open -= 1;
+      if (open === 0) begin();
+      await done;
+      await restoreFolder(folder, files);
+      return openName;
+    });
+    // Where one can't be closed, the others wait for it no longer.
+    await closedMeanwhile.catch(fail);
+    await closedMeanwhile;
+  });
+  await allOrNone([done, ...reopened]);
 }
 
 /** Writes what differs, and deletes what was not there. */

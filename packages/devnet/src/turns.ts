@@ -7,3 +7,9 @@ export function createTurns(): <T>(task: () => Promise<T>) => Promise<T> {
     return run;
   };
 }
+
+/** Waits for the end of all, so that nothing is still under way when one has failed. */
+export async function allOrNone<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return await Promise.all(promises);
+}

@@ -20,7 +20,7 @@ export type Runtime = {
 };
 
 export type RuntimeOptions = Partial<Pick<Runtime, "clock" | "random" | "kdfRounds">> & {
-  /** Maximum number of threads for jobs; one per processor if left out. */
+  /** Maximum number of threads for jobs; one per processor if left out, with 0 everything runs in the caller's thread. */
   readonly concurrency?: number;
 };
 

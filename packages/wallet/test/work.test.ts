@@ -28,6 +28,26 @@ describe("jobs off the event loop", () => {
     assert.ok(turns > 3, `${turns} turns`);
   });
 
+  it("run in the caller's thread where there is to be no other", async () => {
+    const threads = new WorkThreads();
+    threads.most = 0;
+    const bytes = text("password");
+    const order: string[] = [];
+    const hashes = await Promise.all([
+      threads.run("slowHash", { bytes, rounds: 1 }).finally(() => order.push("first")),
+      threads.runLast("slowHash", { bytes, rounds: 1 }, []).finally(() => order.push("last")),
+      threads.run("slowHash", { bytes, rounds: 1 }).finally(() => order.push("second")),
+    ]);
+    for (const hash of hashes) assert.deepEqual(hash, new Uint8Array(cnSlowHash(text("password"))));
+    assert.deepEqual(bytes, text("password"));
+    assert.deepEqual(order, ["first", "second", "last"]);
+    await assert.rejects(threads.run("sign", { ringed: undefined as never, signer: undefined as never }));
+    assert.deepEqual(await threads.map("arePoints", [publicKeyOf(randomScalar())], {}), [true]);
+    assert.equal(threads.count, 1);
+    await threads.close();
+    assert.equal(threads.count, 0);
+  });
+
   it("keep the order of a list shared out to several threads", async () => {
     const threads = new WorkThreads();
     threads.most = 3;

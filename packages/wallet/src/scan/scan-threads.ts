@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { equalBytes } from "@anulo/protocol";
 import { decodeChange } from "../encode-change.ts";
+import { startHere, type Thread } from "../threads/start-thread.ts";
 import { Turns } from "../turns.ts";
 import { GroupedMessages, type MessageGroup } from "./message-groups.ts";
 import type { BlocksChange, FromWorker, ScanTask, ToWorker } from "./messages.ts";
@@ -25,8 +26,8 @@ export type ScanLine = {
   readonly release: () => void;
 };
 
-type Thread = {
-  readonly worker: Worker;
+type ScanThread = {
+  readonly worker: Thread;
   readonly messages: GroupedMessages<ToWorker>;
   /** The wallets it scans for, by number. */
   readonly clients: Map<number, ScanClient>;
@@ -44,7 +45,7 @@ const WALLETS_PER_THREAD = 8;
  */
 export class ScanThreads {
   readonly #most: number;
-  readonly #threads = new Set<Thread>();
+  readonly #threads = new Set<ScanThread>();
   #lastWallet = 0;
   /** In these turns wallets process messages of their threads, since a block reaches all wallets at once. */
   readonly turns = new Turns();
@@ -52,7 +53,7 @@ export class ScanThreads {
   readonly #changes = new WeakMap<BlocksMessage, BlocksChange>();
   #lastScan: ScanMessage | undefined;
 
-  /** `most`: maximum number of threads, however many wallets there are. */
+  /** `most`: maximum number of threads, however many wallets there are; with 0 the caller's thread scans. */
   constructor(most: number = availableParallelism()) {
     this.#most = most;
   }
@@ -92,18 +93,21 @@ export class ScanThreads {
     return this.#lastScan;
   }
 
-  #choose(): Thread {
+  #choose(): ScanThread {
     const [least] = [...this.#threads].sort((a, b) => a.clients.size - b.clients.size);
-    const isFull = this.#threads.size >= this.#most;
+    const isFull = this.#threads.size >= Math.max(1, this.#most);
     return least !== undefined && (isFull || least.clients.size < WALLETS_PER_THREAD) ? least : this.#start();
   }
 
-  #start(): Thread {
-    const worker = new Worker(new URL("./scan-worker.js", import.meta.url));
+  #start(): ScanThread {
+    const worker =
+      this.#most === 0
+        ? startHere(async () => (await import("./serve-scans.ts")).serveScans)
+        : new Worker(new URL("./scan-worker.js", import.meta.url));
     const messages = new GroupedMessages<ToWorker>((groups, transfer) =>
       worker.postMessage(groups, transfer),
     );
-    const thread: Thread = { worker, messages, clients: new Map() };
+    const thread: ScanThread = { worker, messages, clients: new Map() };
     let failure = new Error("the scan thread ended");
     worker.on("message", (groups: readonly MessageGroup<FromWorker>[]) => {
       for (const { wallets, message } of groups)
@@ -123,7 +127,7 @@ export class ScanThreads {
   }
 
   /** One thread without wallets is kept for the next wallet. */
-  #release(thread: Thread, wallet: number): void {
+  #release(thread: ScanThread, wallet: number): void {
     thread.clients.delete(wallet);
     if (thread.clients.size === 0) thread.worker.unref();
     const idle = [...this.#threads].filter(({ clients }) => clients.size === 0);

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { giveBackMemory } from "@anulo/crypto";
 import { errorOf, type Failure } from "./failures.ts";
 import type { JobInput, JobName, JobOutput } from "./jobs.ts";
+import { startHere, type Thread } from "./start-thread.ts";
 
 export type WorkOrder = { readonly id: number; readonly name: string; readonly input: unknown };
 export type WorkAnswer =
@@ -37,18 +38,18 @@ const IDLE_MS = 30_000;
  * Threads are started when first needed: each takes the next job when it has finished one, and retains no data of it.
  */
 export class WorkThreads {
-  /** Maximum number of threads. */
+  /** Maximum number of threads; 0: jobs run in the caller's thread, one after the other. */
   most = availableParallelism();
   #lastId = 0;
   readonly #queue: Waiting[] = [];
   /** Jobs with the lowest priority, for which no caller waits. */
   readonly #lastQueue: Waiting[] = [];
   /** Idle threads; the one that became idle last is at the end, and is used first. */
-  readonly #idle: Worker[] = [];
+  readonly #idle: Thread[] = [];
   readonly #idleMs: number;
   readonly #instances = new Map<unknown, unknown>();
   #rest: NodeJS.Timeout | undefined;
-  readonly #busy = new Map<Worker, Waiting>();
+  readonly #busy = new Map<Thread, Waiting>();
   #isClosed = false;
 
   constructor(idleMs: number = IDLE_MS) {
@@ -60,6 +61,11 @@ export class WorkThreads {
     const instance = (this.#instances.get(Kept) as T | undefined) ?? new Kept(this);
     this.#instances.set(Kept, instance);
     return instance;
+  }
+
+  /** Number of jobs that can run at once. */
+  get #places(): number {
+    return Math.max(1, this.most);
   }
 
   /** Number of threads. */
@@ -98,7 +104,7 @@ export class WorkThreads {
     items: readonly ItemOf<K>[],
     common: JobInput<K>["common"],
   ): Promise<JobOutput<K>>[] {
-    const size = Math.max(1, Math.min(ITEMS_PER_JOB, Math.ceil(items.length / this.most)));
+    const size = Math.max(1, Math.min(ITEMS_PER_JOB, Math.ceil(items.length / this.#places)));
     const shares: Promise<JobOutput<K>>[] = [];
     for (let at = 0; at < items.length; at += size) {
       const input = { items: items.slice(at, at + size), common } as unknown as JobInput<K>;
@@ -127,7 +133,7 @@ export class WorkThreads {
     for (;;) {
       const queue = this.#queue.length > 0 ? this.#queue : this.#lastQueue;
       if (queue.length === 0) return;
-      const worker = this.#idle.pop() ?? (this.#busy.size < this.most ? this.#start() : undefined);
+      const worker = this.#idle.pop() ?? (this.#busy.size < this.#places ? this.#start() : undefined);
       if (worker === undefined) return;
       const waiting = queue.shift()!;
       this.#busy.set(worker, waiting);
@@ -136,8 +142,11 @@ export class WorkThreads {
     }
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./work-worker.js", import.meta.url));
+  #start(): Thread {
+    const worker =
+      this.most === 0
+        ? startHere(async () => (await import("./serve-jobs.ts")).serveJobs)
+        : new Worker(new URL("./work-worker.js", import.meta.url));
     worker.on("message", (answer: WorkAnswer) => {
       const waiting = this.#busy.get(worker);
       this.#busy.delete(worker);
@@ -166,7 +175,7 @@ export class WorkThreads {
   }
 
   /** When a thread dies, only its current job fails. */
-  #lose(worker: Worker, error: Error): void {
+  #lose(worker: Thread, error: Error): void {
     this.#busy.get(worker)?.reject(error);
     this.#busy.delete(worker);
     const at = this.#idle.indexOf(worker);

@@ -1,29 +1,5 @@
-/** Runs jobs in a worker thread, one after the other. */
+/** Entry point of a thread that runs jobs. */
 import { parentPort } from "node:worker_threads";
-import { failureOf } from "./failures.ts";
-import { type Job, type JobName, jobs } from "./jobs.ts";
-import type { WorkAnswer, WorkOrder } from "./work-threads.ts";
+import { serveJobs } from "./serve-jobs.ts";
 
-function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAnswer {
-  try {
-    return { id, output: job.run(input) };
-  } catch (error) {
-    return { id, failure: failureOf(error) };
-  }
-}
-
-function wipe(order: WorkOrder, answer: WorkAnswer, job: Job<unknown, unknown>): void {
-  try {
-    if ("output" in answer) for (const secret of job.secretsOfOutput(answer.output)) secret?.fill(0);
-    for (const secret of job.secrets(order.input)) secret?.fill(0);
-  } catch {
-    // This also runs for input of the wrong shape: such input contains no secrets and has failed above.
-  }
-}
-
-parentPort?.on("message", (order: WorkOrder) => {
-  const job = jobs[order.name as JobName] as Job<unknown, unknown>;
-  const answer = answerTo(order, job);
-  parentPort?.postMessage(answer);
-  wipe(order, answer, job);
-});
+if (parentPort !== null) serveJobs(parentPort);
