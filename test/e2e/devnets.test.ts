@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { call, startDevnet } from "@anulo/testkit";
 
 const payment = 10n ** 12n;
-const atOnce = 20;
+const atOnce = 50;
 
 /** Devnets keep their files below the folder for temporary files: here, one of our own. */
 const scratch = mkdtempSync(join(tmpdir(), "devnets-"));

@@ -283,12 +283,13 @@ export class WalletService implements Common {
   }
 
   /**
-   * Closes all wallets with files, and what is under way for them, while a task runs that may change the files. Then the
-   * wallet that the task names is opened on the path without name, unless it has a password; others are opened when a
-   * call needs them.
+   * Closes all wallets with files, and what is under way for them, while a task runs that may change the files; blocks
+   * that brought a wallet nothing may be forgotten. Then the wallet that the task names is opened on the path without
+   * name, unless it has a password; others are opened when a call needs them.
    */
   async whileClosed(task: () => Promise<string | undefined>): Promise<void> {
     const name = await this.unnamed.makingInTurn(async () => {
+      for (const { opened } of this.#wallets.open) if (opened?.paths !== undefined) opened.abandon();
       await this.#wallets.closeLost();
       return await task();
     });

@@ -58,6 +58,8 @@ export type OpenWallet = {
   readonly locks: HeldLocks;
   /** Writes the files that other programs may read. Throws `WalletRefusal` if they can't be written. */
   readonly store: () => Promise<void>;
+  /** Stores no more changes: its files are about to be replaced. */
+  readonly abandon: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -198,11 +200,12 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
       .exclusively(async () => await cache?.store(wallet, { isAsked: true }))
       .catch(refuseUnwritten);
   };
+  const abandon = () => log.refuse(new WalletRefusal("NOT_OPEN", "No wallet file"));
   const close = () => closeWallet(opened, options);
   const { createdAt, settings, isBackground = false } = file;
   const about = { createdAt, settings, isBackground };
   const files = { paths, keysImage, about, locks, cache, background };
-  const opened: OpenWallet = { wallet, ...files, changeKey, store, close };
+  const opened: OpenWallet = { wallet, ...files, changeKey, store, abandon, close };
   try {
     await joinBackground(opened, file, options);
   } catch (error) {
