@@ -53,15 +53,15 @@ async function measureRevert() {
   for (let round = 0; round < rounds; round++) {
     await refreshAll();
     let id;
-    const saving = await costOf(async () => {
+    const saved = await costOf(async () => {
       id = await net.snapshot();
     });
     await wallets[0].pay(wallets.at(-1).address, 5n);
     await net.mine(2);
     await refreshAll();
-    const restoring = await costOf(() => net.revert(id));
+    const restored = await costOf(() => net.revert(id));
     await net.dropSnapshot(id);
-    costs.push({ wall: saving.wall + restoring.wall, cpu: saving.cpu + restoring.cpu });
+    costs.push({ wall: saved.wall + restored.wall, cpu: saved.cpu + restored.cpu });
   }
   await net.stop();
   return costs;
@@ -96,8 +96,8 @@ function runPart(part) {
 const ms = (costs, kind) => Math.round(median(costs.map((cost) => cost[kind])));
 
 function print(name, costs, more = "") {
-  const walls = costs.map(({ wall }) => Math.round(wall)).join(" ");
-  console.log(`${name}: ${ms(costs, "wall")} ms, processor ${ms(costs, "cpu")} ms (${walls})${more}`);
+  const each = costs.map(({ wall }) => Math.round(wall)).join(" ");
+  console.log(`${name}: ${ms(costs, "wall")} ms, processor ${ms(costs, "cpu")} ms (${each})${more}`);
 }
 
 if (values.part !== undefined) console.log(JSON.stringify(await parts[values.part]()));

@@ -1,6 +1,6 @@
 /** What can go wrong between two programs. */
 export type FaultKind =
-  /** Connections are closed at once: nothing arrives. */
+  /** Connections are reset at once: nothing arrives. */
   | "away"
   /** Every request is answered with HTTP status 503. */
   | "refusing"

@@ -36,7 +36,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     socket.once("close", () => sockets.delete(socket));
   });
   faults.onBegin.push((fault) => {
-    if (isAway(fault)) for (const socket of sockets) socket.destroy();
+    if (isAway(fault)) for (const socket of sockets) socket.resetAndDestroy();
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -64,7 +64,8 @@ async function pass(
   if (!faults.concerns(place)) return forward({ target, agent }, { incoming, response });
   const body = await readBody(incoming);
   const fault = faults.apply({ ...place, call: callOf(incoming.url ?? "", body) });
-  if (fault?.kind === "away") return void incoming.socket.destroy();
+  // Merely closed, the connection would also fail the original wallet's next call, after the fault has ended.
+  if (fault?.kind === "away") return void incoming.socket.resetAndDestroy();
   if (fault?.kind === "refusing") {
     response.writeHead(503, { "Content-Length": 0 });
     return void response.end();

@@ -14,12 +14,12 @@ export async function allOrNone<T>(promises: readonly Promise<T>[]): Promise<T[]
   return await Promise.all(promises);
 }
 
-/** Does something before the task and after it. */
-export type Surrounding<T> = (task: () => Promise<T>) => Promise<unknown>;
+/** What around a task: it does something before and after. */
+export type Wrapping<T> = (task: () => Promise<T>) => Promise<unknown>;
 
 /** Runs a task once, inside of all these at the same time. */
-export async function within<T>(surroundings: readonly Surrounding<T>[], task: () => Promise<T>): Promise<T> {
-  let missing = surroundings.length;
+export async function within<T>(around: readonly Wrapping<T>[], task: () => Promise<T>): Promise<T> {
+  let missing = around.length;
   let begin = (): void => undefined;
   let fail = (_: unknown): void => undefined;
   const done = new Promise<T>((resolve, reject) => {
@@ -27,15 +27,15 @@ export async function within<T>(surroundings: readonly Surrounding<T>[], task: (
     fail = reject;
   });
   if (missing === 0) begin();
-  const ended = surroundings.map(async (surround) => {
-    const surrounded = surround(() => {
+  const ended = around.map(async (wrap) => {
+    const wrapped = wrap(() => {
       missing -= 1;
       if (missing === 0) begin();
       return done;
     });
     // Where one fails before the task, the others wait for it no longer.
-    await surrounded.catch(fail);
-    await surrounded;
+    await wrapped.catch(fail);
+    await wrapped;
   });
   await allOrNone<unknown>([done, ...ended]);
   return await done;

@@ -1,8 +1,12 @@
 /** Runs the jobs that come by a port, one after the other. */
 import type { MessagePort } from "node:worker_threads";
-import { failureOf } from "./failures.ts";
+import { type Failure, failureOf } from "./failures.ts";
 import { type Job, type JobName, jobs } from "./jobs.ts";
-import type { WorkAnswer, WorkOrder } from "./work-threads.ts";
+
+export type WorkOrder = { readonly id: number; readonly name: string; readonly input: unknown };
+export type WorkAnswer =
+  | { readonly id: number; readonly output: unknown }
+  | { readonly id: number; readonly failure: Failure };
 
 function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAnswer {
   try {

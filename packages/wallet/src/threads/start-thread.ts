@@ -1,14 +1,9 @@
 /** How threads are started: as workers, or as jobs of the caller's own thread. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 
-/** A thread that receives messages and sends some back. */
-export type Thread = Pick<Worker, "postMessage" | "ref" | "unref" | "terminate"> & {
-  // biome-ignore lint/suspicious/noExplicitAny: a listener knows what its thread sends.
-  on(event: "message", listener: (message: any) => void): unknown;
-  on(event: "error", listener: (error: Error) => void): unknown;
-  on(event: "exit", listener: () => void): unknown;
-};
+/** A thread that receives messages and sends some back: emits `message`, `error` and `exit`. */
+export type Thread = EventEmitter & Pick<Worker, "postMessage" | "ref" | "unref" | "terminate">;
 
 /** Receives the messages of a port, and sends back by it. */
 export type Serve = (port: MessagePort) => void;
@@ -19,24 +14,27 @@ export type Serve = (port: MessagePort) => void;
  */
 export function startHere(load: () => Promise<Serve>): Thread {
   const { port1: near, port2: far } = new MessageChannel();
+  const events = new EventEmitter();
+  near.on("message", (message) => events.emit("message", message));
+  near.once("close", () => events.emit("exit", 0));
   // Messages wait in the port until then.
-  const loaded = load().then((serve) => {
-    serve(far);
-    far.unref();
-  });
-  return {
-    postMessage: (message, transfer) => near.postMessage(message, transfer as never),
+  load().then(
+    (serve) => {
+      serve(far);
+      far.unref();
+    },
+    (error) => events.emit("error", error),
+  );
+  return Object.assign(events, {
+    postMessage: (message: unknown, transfer?: readonly ArrayBuffer[]) =>
+      near.postMessage(message, transfer as never),
     ref: () => near.ref(),
     unref: () => near.unref(),
-    on(event, listener) {
-      if (event === "error") loaded.catch(listener);
-      else near.on(event === "exit" ? "close" : "message", listener as () => void);
-    },
     async terminate() {
       const closed = once(near, "close");
       near.close();
       await closed;
       return 0;
     },
-  };
+  });
 }

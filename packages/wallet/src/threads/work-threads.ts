@@ -2,14 +2,10 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { giveBackMemory } from "@anulo/crypto";
-import { errorOf, type Failure } from "./failures.ts";
+import { errorOf } from "./failures.ts";
 import type { JobInput, JobName, JobOutput } from "./jobs.ts";
+import type { WorkAnswer, WorkOrder } from "./serve-jobs.ts";
 import { startHere, type Thread } from "./start-thread.ts";
-
-export type WorkOrder = { readonly id: number; readonly name: string; readonly input: unknown };
-export type WorkAnswer =
-  | { readonly id: number; readonly output: unknown }
-  | { readonly id: number; readonly failure: Failure };
 
 type Waiting = {
   readonly order: WorkOrder;
