@@ -20,9 +20,11 @@ export class NatsProcess {
   readonly #folder = mkdtempSync(join(tmpdir(), "anulo-nats-"));
   #port = -1;
   #child: ChildProcess | undefined;
+  readonly #killAtExit = () => void this.#child?.kill("SIGKILL");
 
   static async start(): Promise<NatsProcess> {
     const server = new NatsProcess();
+    process.once("exit", server.#killAtExit);
     await server.start();
     return server;
   }
@@ -40,7 +42,6 @@ export class NatsProcess {
       stdio: "ignore",
     });
     this.#child = child;
-    process.once("exit", () => child.kill("SIGKILL"));
     if (!(await until(async () => this.#readPort() !== undefined, READY_MS)))
       throw new Error("nats-server does not start");
     this.#port = this.#readPort()!;
@@ -56,6 +57,7 @@ export class NatsProcess {
 
   async stop(): Promise<void> {
     await this.kill();
+    process.off("exit", this.#killAtExit);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
