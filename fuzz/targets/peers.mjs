@@ -107,7 +107,7 @@ export const targets = {
       for (let at = 0; at < input.length; at += 1000) {
         reader.push(input.subarray(at, at + 1000));
         while (reader.next() !== undefined);
-        assert.ok(reader.held <= 256 * 1024 + 2000);
+        assert.ok(reader.bufferedBytes <= 256 * 1024 + 2000);
       }
     },
   },

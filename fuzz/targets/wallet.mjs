@@ -65,7 +65,7 @@ export const targets = {
         `monero:${wallets.b.address}?tx_payment_id=0123456789abcdef`,
       ),
     refusals: [WalletRefusal],
-    run: (input) => parsePaymentUri(input.toString("utf8"), "mainnet"),
+    run: (input) => parsePaymentUri(input.toString("utf8"), { network: "mainnet", takesPaymentIds: true }),
   },
   "keys-file": {
     async seeds() {
