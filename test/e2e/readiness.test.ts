@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { call, type ExactObject } from "@anulo/devnet";
-import { freePorts } from "@anulo/testkit";
+import { freePorts, postgresMissing, startPostgres } from "@anulo/testkit";
 
 const anulo = fileURLToPath(new URL("../../../bin/anulo.js", import.meta.url));
 
@@ -96,4 +96,18 @@ test("readiness is lost with the disk, the node, and blocks that are not scanned
   assert.equal(away.checks.node, "no connection to daemon");
   runNode();
   await until(walletWatch, isReady);
+});
+
+test("readiness is lost with a PostgreSQL server that goes away", { skip: postgresMissing() }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-ready-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const [walletPort = 0, walletWatch = 0] = await freePorts(2);
+  const args = ["wallet", "--wallet-dir", folder, "--disable-rpc-login", "--store", server.address];
+  start([...args, "--rpc-bind-port", `${walletPort}`, "--metrics-bind", `${walletWatch}`], t);
+  assert.equal((await until(walletWatch, (ready) => ready.checks.store === "ok")).checks.store, "ok");
+  await server.stop();
+  const away = await until(walletWatch, failing("store"));
+  t.diagnostic(String(away.checks.store));
 });
