@@ -42,6 +42,8 @@ type Beat = {
   readonly name: string;
   readonly end: AbortController;
   readonly made: Promise<void>;
+  /** Resolves once the file is touched no more. */
+  over: Promise<void>;
   users: number;
 };
 
@@ -66,11 +68,13 @@ export class Heartbeats {
   #begin(folder: string): Beat {
     const name = `.anulo-${randomBytes(8).toString("hex")}`;
     const [path, end] = [join(folder, name), new AbortController()];
-    const made = open(path, "wx", 0o600).then(async (file) => {
-      await file.close();
-      void touchUntilOver(path, end.signal, touchOrCreate);
-    });
-    const beat = { name, end, made, users: 0 };
+    const made = open(path, "wx", 0o600).then((file) => file.close());
+    const beat: Beat = { name, end, made, over: Promise.resolve(), users: 0 };
+    const touchIt = () => {
+      beat.over = touchUntilOver(path, end.signal, touchOrCreate);
+    };
+    // Who joins gets the error.
+    made.then(touchIt, () => undefined);
     this.#beats.set(folder, beat);
     return beat;
   }
@@ -84,6 +88,8 @@ export class Heartbeats {
     if (beat.users > 0) return;
     this.#beats.delete(folder);
     beat.end.abort();
+    // A touch under way would create it again.
+    await beat.over;
     await rm(join(folder, beat.name), { force: true });
   }
 }
