@@ -160,6 +160,12 @@ export {
   stripeOfBlock,
   stripeOfSeed,
 } from "./pruning.ts";
+export {
+  type ReserveProofBody,
+  type ReserveProofEntry,
+  type ReserveProofSpendKey,
+  reserveProofCodec,
+} from "./reserve-proof.ts";
 export { baseReward, blockReward, minimumFullRewardWeight, type RewardParameters } from "./reward.ts";
 export {
   type Bulletproof,

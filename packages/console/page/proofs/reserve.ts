@@ -15,20 +15,16 @@ import {
 } from "@anulo/crypto";
 import {
   type Address,
-  bytes,
-  bytes32,
   concatBytes,
   decode,
   decodeBase58,
-  list,
   outputKey,
   parseAddress,
-  refine,
-  struct,
+  type ReserveProofBody,
+  type ReserveProofEntry,
+  reserveProofCodec,
   type Transaction,
-  type TypeOf,
   toHex,
-  varint,
 } from "@anulo/protocol";
 import { askNode, CallFailed } from "../rpc.ts";
 import {
@@ -47,29 +43,6 @@ const LETTERS_AT_ONCE = 11 * 1024;
 const SIGNATURES_AT_ONCE = 16;
 const KEY_IMAGES_PER_CALL = 1000;
 
-const entryCodec = struct()
-  .field(
-    "version",
-    refine(varint, (version) => version === 0, "unknown version"),
-  )
-  .field("txHash", bytes32)
-  .field("outputIndex", varint)
-  .field("sharedSecret", bytes32)
-  .field("keyImage", bytes32)
-  .field("sharedSecretProof", bytes(64))
-  .field("keyImageProof", bytes(64));
-const spendKeyCodec = struct()
-  .field(
-    "pairSize",
-    refine(varint, (size) => size === 2, "not a pair"),
-  )
-  .field("key", bytes32)
-  .field("signature", bytes(64));
-const proofCodec = struct().field("entries", list(entryCodec)).field("spendKeys", list(spendKeyCodec));
-
-type Entry = TypeOf<typeof entryCodec>;
-type Proof = TypeOf<typeof proofCodec>;
-
 /** What every entry is checked against. */
 type Terms = {
   readonly prefixHash: Uint8Array;
@@ -85,7 +58,7 @@ export type ReserveClaim = { readonly address: string; readonly message: string;
 /** Atomic units that the proof shows, and how much of them is spent by now. */
 export type Reserve = { readonly total: bigint; readonly spent: bigint };
 
-async function readProof(text: string): Promise<{ proof: Proof; version: 1 | 2 }> {
+async function readProof(text: string): Promise<{ proof: ReserveProofBody; version: 1 | 2 }> {
   const header = /^ReserveProofV([12])/.exec(text);
   if (header === null) throw new Error("This is no proof of funds: those begin with ReserveProof.");
   if (text.length > MAX_LETTERS) throw new Error("The proof is too long for a page: ask a wallet service.");
@@ -94,11 +67,11 @@ async function readProof(text: string): Promise<{ proof: Proof; version: 1 | 2 }
     parts.push(decodeBase58(text.slice(at, at + LETTERS_AT_ONCE)));
     await pause();
   }
-  return { proof: decode(proofCodec, concatBytes(...parts)), version: header[1] === "1" ? 1 : 2 };
+  return { proof: decode(reserveProofCodec, concatBytes(...parts)), version: header[1] === "1" ? 1 : 2 };
 }
 
 /** Whether no output is in it twice, and each spend key signed the text and the key images. */
-async function isSigned({ entries, spendKeys }: Proof, prefixHash: Uint8Array): Promise<boolean> {
+async function isSigned({ entries, spendKeys }: ReserveProofBody, prefixHash: Uint8Array): Promise<boolean> {
   if (new Set(entries.map(({ keyImage }) => toHex(keyImage))).size !== entries.length) return false;
   for (let at = 0; at < spendKeys.length; at += SIGNATURES_AT_ONCE) {
     const part = spendKeys.slice(at, at + SIGNATURES_AT_ONCE);
@@ -110,7 +83,11 @@ async function isSigned({ entries, spendKeys }: Proof, prefixHash: Uint8Array): 
 }
 
 /** Whether the secret is that of the view key and one of the transaction's keys that may belong to the output. */
-function isShared(entry: Entry, tx: Transaction, { prefixHash, viewPublic: R, version }: Terms): boolean {
+function isShared(
+  entry: ReserveProofEntry,
+  tx: Transaction,
+  { prefixHash, viewPublic: R, version }: Terms,
+): boolean {
   const [main, ...additional] = publicKeysOf(tx);
   const own = additional.length === tx.prefix.outputs.length ? additional[entry.outputIndex] : undefined;
   return [main, own].some((A) => {
@@ -121,7 +98,7 @@ function isShared(entry: Entry, tx: Transaction, { prefixHash, viewPublic: R, ve
 }
 
 /** Atomic units of the entry's output; undefined where the entry proves nothing. */
-function provenEntry(entry: Entry, tx: Transaction, terms: Terms): bigint | undefined {
+function provenEntry(entry: ReserveProofEntry, tx: Transaction, terms: Terms): bigint | undefined {
   const output = tx.prefix.outputs[entry.outputIndex];
   const key = output && outputKey(output);
   if (key === undefined) return undefined;
@@ -141,7 +118,10 @@ function provenEntry(entry: Entry, tx: Transaction, terms: Terms): bigint | unde
 }
 
 /** Atomic units of each entry; undefined where one proves nothing. */
-async function provenEntries(entries: readonly Entry[], terms: Terms): Promise<bigint[] | undefined> {
+async function provenEntries(
+  entries: readonly ReserveProofEntry[],
+  terms: Terms,
+): Promise<bigint[] | undefined> {
   const amounts: bigint[] = [];
   for (let at = 0; at < entries.length; at += TRANSACTIONS_PER_CALL) {
     const part = entries.slice(at, at + TRANSACTIONS_PER_CALL);
@@ -162,7 +142,7 @@ async function provenEntries(entries: readonly Entry[], terms: Terms): Promise<b
 }
 
 /** Whether each key image is spent, in a block or in the pool, as the node reports. */
-async function areSpent(entries: readonly Entry[]): Promise<boolean[]> {
+async function areSpent(entries: readonly ReserveProofEntry[]): Promise<boolean[]> {
   const spent: boolean[] = [];
   for (let at = 0; at < entries.length; at += KEY_IMAGES_PER_CALL) {
     const key_images = entries.slice(at, at + KEY_IMAGES_PER_CALL).map(({ keyImage }) => toHex(keyImage));
@@ -177,7 +157,7 @@ async function areSpent(entries: readonly Entry[]): Promise<boolean[]> {
 function prefixHashOf(
   message: string,
   { spendPublic, viewPublic }: Address,
-  entries: readonly Entry[],
+  entries: readonly ReserveProofEntry[],
 ): Uint8Array {
   const images = entries.map(({ keyImage }) => keyImage);
   return keccak256(concatBytes(new TextEncoder().encode(message), spendPublic, viewPublic, ...images));

@@ -16,13 +16,13 @@ import {
   concatBytes,
   outputKey,
   parseExtra,
+  type ReserveProofEntry,
   type Transaction,
   toHex,
   txPublicKey,
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import { amountOpening, type HiddenAmountOpening } from "./received.ts";
-import type { Entry } from "./reserve-proof.ts";
 import { proofRefusal } from "./text.ts";
 import { checkAnswer, type NodeAnswer } from "./transactions.ts";
 
@@ -36,18 +36,18 @@ export type Checking = {
 };
 
 /** An entry with the node's response about its transaction. */
-export type EntryToCheck = { readonly entry: Entry; readonly answer: NodeAnswer };
+export type EntryToCheck = { readonly entry: ReserveProofEntry; readonly answer: NodeAnswer };
 
 /** The claim of an entry about an existing output. */
 type Claim = {
-  readonly entry: Entry;
+  readonly entry: ReserveProofEntry;
   readonly transaction: Transaction;
   readonly key: Uint8Array;
   /** Transaction keys that may belong to the shared secret. */
   readonly txKeys: readonly Uint8Array[];
 };
 
-function claimOf(entry: Entry, transaction: Transaction): Claim {
+function claimOf(entry: ReserveProofEntry, transaction: Transaction): Claim {
   const { outputs, extra } = transaction.prefix;
   const output = outputs[entry.outputIndex];
   if (output === undefined) throw proofRefusal("index_in_tx is out of bound");

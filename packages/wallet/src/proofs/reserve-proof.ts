@@ -15,18 +15,15 @@ import {
 } from "@anulo/crypto";
 import {
   BadBytes,
-  bytes,
-  bytes32,
   concatBytes,
   decode,
   encode,
   encodeBase58,
-  list,
-  refine,
-  struct,
-  type TypeOf,
+  type ReserveProofBody,
+  type ReserveProofEntry,
+  type ReserveProofSpendKey,
+  reserveProofCodec,
   toHex,
-  varint,
 } from "@anulo/protocol";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
@@ -35,31 +32,7 @@ import { decodeProofText, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;
 
-const entry = struct()
-  .field(
-    "version",
-    refine(varint, (version) => version === 0, "unknown version"),
-  )
-  .field("txHash", bytes32)
-  .field("outputIndex", varint)
-  .field("sharedSecret", bytes32)
-  .field("keyImage", bytes32)
-  .field("sharedSecretProof", bytes(64))
-  .field("keyImageProof", bytes(64));
-
-const spendKey = struct()
-  .field(
-    "pairSize",
-    refine(varint, (size) => size === 2, "not a pair"),
-  )
-  .field("key", bytes32)
-  .field("signature", bytes(64));
-
-const reserveProof = struct().field("entries", list(entry)).field("spendKeys", list(spendKey));
-
-export type Entry = TypeOf<typeof entry>;
-export type SpendKey = TypeOf<typeof spendKey>;
-export type ReserveProof = TypeOf<typeof reserveProof> & { readonly headerVersion: 1 | 2 };
+export type ReserveProof = ReserveProofBody & { readonly headerVersion: 1 | 2 };
 
 export type AddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
 
@@ -81,7 +54,7 @@ export function proveOutputs(
   outputs: readonly OwnedOutput[],
   { keys, prefixHash }: Proving,
   random?: RandomSource,
-): Entry[] {
+): ReserveProofEntry[] {
   const { viewSecret, viewPublic: R } = keys;
   const claims = outputs.map(({ txPublicKey: A }) => ({ prefixHash, R, A, version: 2 }) as const);
   const shared = generateTxProofs(claims, viewSecret, random);
@@ -115,7 +88,7 @@ export function proveSpendKey(
   { major, minor }: SubaddressIndex,
   { keys, prefixHash }: Proving,
   random: RandomSource,
-): SpendKey {
+): ReserveProofSpendKey {
   const part = major === 0 && minor === 0 ? undefined : subaddressSecretKey(keys.viewSecret, major, minor);
   const secret =
     part === undefined ? new Uint8Array(keys.spendSecret) : new Uint8Array(scAdd(part, keys.spendSecret));
@@ -129,8 +102,8 @@ export function proveSpendKey(
 }
 
 /** Serializes a proof as text. */
-export function formatReserveProof(proof: TypeOf<typeof reserveProof>): string {
-  return HEADERS[2] + encodeBase58(encode(reserveProof, proof));
+export function formatReserveProof(proof: ReserveProofBody): string {
+  return HEADERS[2] + encodeBase58(encode(reserveProofCodec, proof));
 }
 
 /** Number of characters decoded before yielding to the event loop; whole blocks of base 58. */
@@ -152,7 +125,7 @@ export async function parseReserveProof(text: string, address: AddressKeys): Pro
   const blob = await decodePatiently(text.slice(HEADERS[headerVersion].length));
   const absent = proofRefusal("The given address isn't found in the proof");
   try {
-    const proof = decode(reserveProof, blob);
+    const proof = decode(reserveProofCodec, blob);
     const own = toHex(address.spendPublic);
     if (!proof.spendKeys.some(({ key }) => toHex(key) === own)) throw absent;
     return { ...proof, headerVersion };

@@ -4,11 +4,11 @@
  * Source: wallet2.cpp `check_reserve_proof`.
  */
 import { checkSignatures } from "@anulo/crypto";
-import { toHex } from "@anulo/protocol";
+import { type ReserveProofEntry, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import type { Checking, EntryToCheck } from "./check-reserve.ts";
-import { type AddressKeys, type Entry, prefixHashOf, type ReserveProof } from "./reserve-proof.ts";
+import { type AddressKeys, prefixHashOf, type ReserveProof } from "./reserve-proof.ts";
 import { proofRefusal } from "./text.ts";
 import { askTransactions, TRANSACTIONS_PER_CALL } from "./transactions.ts";
 
@@ -32,8 +32,10 @@ async function isSigned({ entries, spendKeys }: ReserveProof, prefixHash: Uint8A
 }
 
 /** The entries in order, in parts whose transactions fit into one request. */
-function* partsOf(entries: readonly Entry[]): Generator<{ part: Entry[]; txHashes: string[] }> {
-  let part: Entry[] = [];
+function* partsOf(
+  entries: readonly ReserveProofEntry[],
+): Generator<{ part: ReserveProofEntry[]; txHashes: string[] }> {
+  let part: ReserveProofEntry[] = [];
   let txHashes = new Set<string>();
   for (const entry of entries) {
     const txHash = toHex(entry.txHash);
@@ -66,7 +68,7 @@ function amountsOf(verdicts: readonly Verdict[]): bigint[] | undefined {
  */
 async function checkAll(
   { daemon, threads }: Pick<ReserveQuestion, "daemon" | "threads">,
-  entries: readonly Entry[],
+  entries: readonly ReserveProofEntry[],
   checking: Checking,
 ): Promise<bigint[] | undefined> {
   const all: bigint[][] = [];
