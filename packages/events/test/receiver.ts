@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 export interface Received {
   readonly path: string;
@@ -21,6 +21,8 @@ export interface Receiver {
   readonly url: string;
   /** All requests, in order. */
   readonly received: Received[];
+  /** Connections that were made to it. */
+  readonly sockets: Socket[];
   /** How it responds from now on; by default with 204. */
   respond: Respond;
   stop(): Promise<void>;
@@ -56,6 +58,8 @@ export async function startReceiver(): Promise<Receiver> {
       () => response.destroy(),
     );
   });
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => sockets.push(socket));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -63,6 +67,7 @@ export async function startReceiver(): Promise<Receiver> {
     port,
     url: `http://127.0.0.1:${port}/hook`,
     received,
+    sockets,
     respond: ok,
     async stop() {
       server.closeAllConnections();

@@ -8,6 +8,8 @@ import { lmdbPlace, openLog, until } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 
 const KILLS = 4;
+/** Events that a service delivers before it waits for its progress to be durable, and the one that is under way. */
+const MAX_REPEATED = 65;
 
 test("killed at any moment it sends every event, in order; what is sent again has the same id", async () => {
   const place = lmdbPlace();
@@ -29,12 +31,12 @@ test("killed at any moment it sends every event, in order; what is sent again ha
     await until(() => hooks.list()[0]?.sequence === log.last);
     await hooks.close();
     const ids = receiver.received.map(({ id }) => id);
-    const distinct = ids.filter((id, at) => id !== ids[at - 1]);
+    const distinct = [...new Set(ids)];
     assert.deepEqual(
       distinct,
       Array.from({ length: log.last }, (_, i) => `${log.id}_${i + 1}`),
     );
-    assert.ok(ids.length - distinct.length <= KILLS, "something was sent again without need");
+    assert.ok(ids.length - distinct.length <= KILLS * MAX_REPEATED, "something was sent again without need");
     await log.close();
   } finally {
     await receiver.stop();

@@ -3,7 +3,7 @@ import type { LoggedEvent } from "../event.ts";
 import { formatJson } from "../json.ts";
 import type { EventLog } from "../log.ts";
 import { DeadLetters } from "./dead-letters.ts";
-import { type Hook, type HookProgress, hookRow, progressRow, startAt } from "./hook.ts";
+import { type DeadLetter, type Hook, type HookProgress, hookRow, progressRow, startAt } from "./hook.ts";
 import { type PostOptions, RefusedTarget } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 import { matchesPattern } from "./wallet-pattern.ts";
@@ -19,18 +19,30 @@ export interface SenderContext {
   givenUp: number;
 }
 
+/** An event that is given up. */
+interface DeadDelivery {
+  readonly event: LoggedEvent;
+  readonly letter: Omit<DeadLetter, "sequence">;
+}
+
 const EVENTS_PER_READ = 64;
 /** Number of filtered-out events after which the progress is written. */
 const EVENTS_PER_NOTE = 1_000;
+/**
+ * Maximum number of events that were delivered and whose progress is not durable yet: as many are sent again, with the
+ * same ids, by a service that was killed.
+ */
+const MAX_UNRECORDED = 64;
 const ATTEMPT_MS = 15_000;
-const FIRST_PAUSE_MS = 5_000;
+/** One failed request among others delays the next events little; a receiver that is away costs a few requests more. */
+const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 6 * 3_600_000;
 const GIVE_UP_MS = 3 * 86_400_000;
 /**
  * Minimum number of attempts before an event is given up: a clock that was set forward, or a service that was stopped
  * for days, does not mean that the receiver was tried for days.
  */
-const MIN_ATTEMPTS = 8;
+const MIN_ATTEMPTS = 15;
 const STORE_PAUSE_MS = 1_000;
 const HTTP_GONE = 410;
 
@@ -50,6 +62,9 @@ export class HookSender {
   #hook: Hook;
   #progress: HookProgress;
   #recordedSequence: number;
+  /** Number of events that were delivered since the progress was last written. */
+  #unrecorded = 0;
+  #recording: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
   #enabling: Promise<void> | undefined;
 
@@ -120,12 +135,36 @@ export class HookSender {
     const { clock } = this.#context;
     while (!this.#over.aborted && this.#hook.disabled === "") {
       try {
+        if (this.#unrecorded >= MAX_UNRECORDED) await this.#save({ progress: this.#progress });
         await this.#sendPage();
       } catch {
-        // The store cannot be read or written now: an event that was sent but not recorded is sent again, with the same
-        // id.
+        // The store cannot be read or written now.
         await clock.delay(STORE_PAUSE_MS, this.#over);
       }
+    }
+    // What can't be recorded any more, as in a log that another service has taken, is sent again with the same ids.
+    await this.#recording;
+    if (this.#unrecorded > 0) await this.#save({ progress: this.#progress }).catch(() => {});
+  }
+
+  /**
+   * Counts a delivered event. Its progress is written while the next events are sent: each write covers all that were
+   * delivered until it began. Waits, and rejects, only where too many are not durable.
+   */
+  async #noteDelivered(progress: HookProgress): Promise<void> {
+    this.#progress = progress;
+    this.#unrecorded++;
+    this.#recording ??= this.#recordUntilDone();
+    if (this.#unrecorded >= MAX_UNRECORDED) await this.#save({ progress });
+  }
+
+  async #recordUntilDone(): Promise<void> {
+    try {
+      while (this.#unrecorded > 0) await this.#write({ progress: this.#progress });
+    } catch {
+      // The sender writes it again, and pauses where that fails.
+    } finally {
+      this.#recording = undefined;
     }
   }
 
@@ -169,7 +208,7 @@ export class HookSender {
       const failure = await this.#attempt(event);
       if (this.#over.aborted) return;
       const done = startAt(event.sequence, this.#progress.missed);
-      if (failure === undefined) return await this.#save({ progress: done });
+      if (failure === undefined) return await this.#noteDelivered(done);
       if (failure === HTTP_GONE) {
         return await this.#save({
           hook: { ...this.#hook, disabled: "410 Gone" },
@@ -220,20 +259,25 @@ export class HookSender {
     }
   }
 
-  async #save(
-    { hook, progress }: { hook?: Hook; progress: HookProgress },
-    dead?: { event: LoggedEvent; letter: { time: number; attempts: number; reason: string } },
-  ): Promise<void> {
-    const { id } = this.#hook;
+  /** Changes the progress once it is durable. */
+  async #save(state: { hook?: Hook; progress: HookProgress }, dead?: DeadDelivery): Promise<void> {
+    await this.#recording;
+    await this.#write(state, dead);
+    if (dead !== undefined) this.#context.givenUp++;
+    this.#hook = state.hook ?? this.#hook;
+    this.#progress = state.progress;
+  }
+
+  async #write(state: { hook?: Hook; progress: HookProgress }, dead?: DeadDelivery): Promise<void> {
+    const { hook, progress } = state;
+    const covered = this.#unrecorded;
     await this.#context.log.rows.write(async (rows) => {
       if (dead !== undefined) await this.deadLetters.add(rows, dead.event, dead.letter);
       if (hook !== undefined) rows.put(hookRow(hook));
-      rows.put(progressRow(id, progress));
+      rows.put(progressRow(this.#hook.id, progress));
       return true;
     });
-    if (dead !== undefined) this.#context.givenUp++;
-    this.#hook = hook ?? this.#hook;
-    this.#progress = progress;
+    this.#unrecorded -= covered;
     this.#recordedSequence = progress.sequence;
   }
 }

@@ -12,7 +12,7 @@ import {
   readHooks,
   startAt,
 } from "./hook.ts";
-import { post, type Resolve, systemResolve } from "./post.ts";
+import { Connections, post, type Resolve, systemResolve } from "./post.ts";
 import { HookSender, type SenderContext } from "./sender.ts";
 import { NEW_SECRET_BYTES, secretBytes, secretText } from "./signature.ts";
 
@@ -90,11 +90,12 @@ export interface WebhooksOptions {
 export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> {
   const { log, clock = systemClock, random = Math.random } = options;
   const { resolve = systemResolve, allowsPrivate = false } = options;
+  const connections = new Connections();
   const context: SenderContext = {
     log,
     clock,
     random,
-    post: (attempt) => post({ ...attempt, resolve, allowsPrivate }),
+    post: (attempt) => post({ ...attempt, resolve, allowsPrivate, connections }),
     givenUp: 0,
   };
   const senders = new Map<string, HookSender>();
@@ -161,6 +162,7 @@ export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> 
     replay: async (id) => await senderOf(id).replay(MAX_REPLAYED),
     async close() {
       await Promise.all([...senders.values()].map((sender) => sender.stop()));
+      connections.close();
     },
   };
 }
