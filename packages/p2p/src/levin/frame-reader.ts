@@ -18,16 +18,16 @@ const MAX_FRAGMENTS = 1000;
 const NO_BYTES = new Uint8Array();
 const isFragment = ({ flags }: FrameHeader) => (flags & (frameFlags.request | frameFlags.response)) === 0;
 
-/** The initial size of a payload's buffer. */
-const FIRST_BUFFER_BYTES = 64 * 1024;
+const SEGMENT_BYTES = 64 * 1024;
 
 /**
- * A payload of known length that arrives in pieces; the buffer grows with the bytes that arrived, not with the length
- * that was announced.
+ * A payload of known length that arrives in pieces. It is kept in segments, which are joined once all of it is there:
+ * memory grows with the bytes that arrived, not with the length that was announced, and nothing is copied into larger
+ * buffers meanwhile, whose predecessors would wait for the garbage collector.
  */
 class IncomingPayload {
   readonly #length: number;
-  #room: Uint8Array = NO_BYTES;
+  #segments: Uint8Array[] = [];
   #filled = 0;
 
   constructor(length: number) {
@@ -40,22 +40,30 @@ class IncomingPayload {
 
   /** Adds the bytes that belong to the payload and returns the rest. */
   add(piece: Uint8Array): Uint8Array {
-    const take = Math.min(piece.length, this.#length - this.#filled);
-    const needed = this.#filled + take;
-    if (needed > this.#room.length) {
-      const doubled = Math.max(FIRST_BUFFER_BYTES, 2 * this.#room.length, needed);
-      const room = new Uint8Array(Math.min(this.#length, doubled));
-      room.set(this.#room.subarray(0, this.#filled));
-      this.#room = room;
+    const taken = Math.min(piece.length, this.#length - this.#filled);
+    for (let from = 0; from < taken; ) {
+      const at = this.#filled % SEGMENT_BYTES;
+      if (at === 0) {
+        this.#segments.push(new Uint8Array(Math.min(SEGMENT_BYTES, this.#length - this.#filled)));
+      }
+      const segment = this.#segments.at(-1)!;
+      const copied = Math.min(taken - from, segment.length - at);
+      segment.set(piece.subarray(from, from + copied), at);
+      from += copied;
+      this.#filled += copied;
     }
-    this.#room.set(piece.subarray(0, take), this.#filled);
-    this.#filled = needed;
-    return piece.subarray(take);
+    return piece.subarray(taken);
   }
 
-  /** The payload, once it is complete. */
-  get whole(): Uint8Array | undefined {
-    return this.#filled === this.#length ? this.#room : undefined;
+  /** Returns the payload once it is complete, and undefined before; to be called no more after that. */
+  takeWhole(): Uint8Array | undefined {
+    if (this.#filled < this.#length) return undefined;
+    const [first = NO_BYTES] = this.#segments;
+    if (this.#segments.length <= 1) return first;
+    const whole = new Uint8Array(this.#length);
+    for (const [i, segment] of this.#segments.entries()) whole.set(segment, i * SEGMENT_BYTES);
+    this.#segments = [];
+    return whole;
   }
 }
 
@@ -128,7 +136,7 @@ export class FrameReader {
     }
     this.#body ??= new IncomingPayload(length);
     this.#rest = this.#body.add(this.#rest);
-    const { whole } = this.#body;
+    const whole = this.#body.takeWhole();
     if (whole !== undefined) this.#body = undefined;
     return whole;
   }
