@@ -16,6 +16,7 @@ function bytes(count) {
 }
 
 const number = (count) => (Number.isFinite(count) ? count.toLocaleString("en") : "no limit");
+const percent = (share) => (Number.isFinite(share) ? `${100 * share} %` : "no limit");
 const seconds = (milliseconds) => `${milliseconds / 1000} s`;
 
 /** What each limit of a port means, and how its value is shown. */
@@ -32,6 +33,7 @@ const limits = {
   requests: ["Requests being answered or waiting for it", number],
   requestsPerAddress: ["The same of one IP address", number],
   expensiveCalls: ["Calls that may take long at once", number],
+  eventLoopShare: ["Event loop", percent],
   connections: ["Connections of a port", number],
   connectionsPerPublicAddress: ["The same of one public IP address", number],
   connectionsPerPrivateAddress: ["The same of one private address", number],

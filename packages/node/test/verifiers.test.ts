@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { admitTransaction, chainContext, type Obligation } from "@anulo/consensus";
 import { readTransaction, transactionHash, transactionWeight } from "@anulo/protocol";
+import { proofsCost } from "../src/chain/proof-costs.ts";
 import { createProofs, FailedProof } from "../src/chain/proofs.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { startVerifyThread } from "../src/verify-workers/verify-thread.ts";
@@ -162,6 +163,23 @@ test("what is proven once is not proven again, unless a ring changes", async () 
   clsag.keys[96]! ^= 1;
   await proofs.runProven(() => proofs.requireProven(changed));
   assert.equal(asked, obligations.length + 1);
+});
+
+test("who asks for proofs is charged for them once, and for the attempts", async () => {
+  const charged: number[] = [];
+  const proofs = createProofs(async () => {});
+  const metered = proofs.metered((milliseconds) => void charged.push(milliseconds));
+  const attempt = () => proofs.requireProven(obligations);
+  await metered.runProven(attempt);
+  const cost = proofsCost(obligations);
+  assert.ok(cost > 1);
+  // An attempt that requires proofs, the proofs, and the attempt that has them.
+  assert.equal(charged.length, 3);
+  assert.equal(charged[1], cost);
+  await metered.runProven(attempt);
+  assert.equal(charged.length, 4);
+  await proofs.runProven(attempt);
+  assert.equal(charged.length, 4);
 });
 
 test("the oldest proofs are forgotten when there are too many", async () => {

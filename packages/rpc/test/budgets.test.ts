@@ -13,7 +13,7 @@ import {
   type RequestInfo,
   type RpcServerOptions,
 } from "../src/index.ts";
-import { type Admission, CallerShare } from "../src/server/caller-share.ts";
+import { type Admission, type Caller, CallerShare } from "../src/server/caller-share.ts";
 import { divideLimits } from "../src/server/limits.ts";
 
 const { blocks, pool, admin } = daemon;
@@ -237,10 +237,15 @@ describe("the share of strangers", () => {
   const large = { requestBytes: MiB, memoryBytes: MiB, rows: 1_000_000, responseBytes: 8 * MiB };
   const small = { requestBytes: MiB, memoryBytes: MiB, rows: 10, responseBytes: MiB };
 
-  function shareOf(limits: Partial<Limits> = {}) {
+  function shareOf(limits: Partial<Limits> = {}, now?: () => number) {
     const { strangers } = divideLimits({ ...defaultLimits, ...limits });
-    return new CallerShare({ ...strangers, ...limits }, { isForStrangers: true });
+    return new CallerShare({ ...strangers, ...limits }, { isForStrangers: true, ...(now && { now }) });
   }
+
+  /** Lets whatever may begin now begin. */
+  const turns = async () => {
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
 
   it("and that of the owner are what the service has, together", () => {
     for (const heldBytes of [1, 1000, 512 * MiB]) {
@@ -329,6 +334,39 @@ describe("the share of strangers", () => {
     share.end(a!);
     assert.equal(share.begin(b!), true);
     assert.equal(share.requests, 3);
+  });
+
+  it("has a part of the processor's time, whatever its callers send, each address in its turn", async () => {
+    // Closes: strangers whose requests are cheap to send and costly to refuse keep a core busy for ever.
+    let time = 0;
+    const share = shareOf({}, () => time);
+    const [greedy, other] = ["1.2.3.4", "5.6.7.8"].map((address) => share.open(address));
+    assert.equal(share.turn(greedy!), undefined);
+    share.charge(500 + 500);
+    const order: string[] = [];
+    const wait = (name: string, caller: Caller) =>
+      whenReady(share.turn(caller), () => {
+        order.push(name);
+        share.charge(50);
+      });
+    const all = [1, 2, 3].map((i) => wait(`greedy ${i}`, greedy!));
+    all.push(wait("other", other!));
+    await turns();
+    assert.deepEqual(order, []);
+    // Half of it: this is what the work above may take.
+    time = 1001;
+    await all[0];
+    await turns();
+    assert.deepEqual(order, ["greedy 1"]);
+    time += 100;
+    await all[3];
+    time += 10_000;
+    await Promise.all(all);
+    assert.deepEqual(order, ["greedy 1", "other", "greedy 2", "greedy 3"]);
+    // The owner's requests never wait.
+    const owner = new CallerShare(divideLimits(defaultLimits).owner, { isForStrangers: false });
+    owner.charge(1_000_000);
+    assert.equal(owner.turn(owner.open("1.2.3.4")), undefined);
   });
 
   it("is begun on for some milliseconds a turn of the event loop, the owner's at once", async () => {

@@ -87,7 +87,8 @@ async function placeInTurns(
   parts: ChainParts,
   incoming: IncomingBlock,
 ): Promise<BlockOutcome | HeavierBranch> {
-  const outcome = await parts.store.whenWritable(() => placeBlock(parts, incoming));
+  const { store, proofs } = parts;
+  const outcome = await store.whenWritable(() => proofs.measure(() => placeBlock(parts, incoming)));
   if (outcome !== "before a fork") return outcome;
   const { height } = parts.state.view();
   const isPlaced = await transactInTurns(parts, function* (changed, writer) {

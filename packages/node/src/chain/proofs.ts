@@ -1,6 +1,7 @@
 import { type Obligation, type RingMember, RuleViolation, type Violation } from "@anulo/consensus";
 import { keccak256 } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
+import { proofsCost } from "./proof-costs.ts";
 
 /** Thrown inside an attempt that cannot finish before these obligations are discharged. */
 class OpenProofs extends Error {
@@ -44,7 +45,17 @@ export interface Proofs {
   runProven<T>(attempt: () => T): Promise<T>;
   /** The same for an attempt that writes over several turns. */
   runProvenInTurns<T>(attempt: () => Promise<T>): Promise<T>;
+  /** Runs what an attempt, or its preparation, does in one turn of the event loop; its time is told to `onWork`. */
+  measure<T>(run: () => T): T;
+  /** The same proofs for a sender whose processor time is counted. */
+  metered(onWork: OnWork): Proofs;
 }
+
+/**
+ * Called with milliseconds of processor time: those that attempts took in this thread, and those that proofs they
+ * require cost by declaration, in whatever thread.
+ */
+export type OnWork = (milliseconds: number) => void;
 
 /** About 100 bytes each; a payment of two inputs makes about six. */
 const DEFAULT_CAPACITY = 200_000;
@@ -77,30 +88,50 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
   };
   const open = (obligations: readonly Obligation[]) =>
     obligations.filter((obligation) => !proven.has(fingerprintOf(obligation)));
-  const runProvenInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
-    for (let i = 0; i < MAX_ATTEMPTS; i++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof OpenProofs)) throw error;
-        await discharge(error.obligations);
-        for (const obligation of error.obligations) remember(obligation);
+  const meteredBy = (onWork: OnWork | undefined): Proofs => {
+    const measure = onWork === undefined ? runAlone : measuring(onWork);
+    const runProvenInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
+      for (let i = 0; i < MAX_ATTEMPTS; i++) {
+        try {
+          return await attempt();
+        } catch (error) {
+          if (!(error instanceof OpenProofs)) throw error;
+          onWork?.(proofsCost(error.obligations));
+          await discharge(error.obligations);
+          for (const obligation of error.obligations) remember(obligation);
+        }
       }
-    }
-    throw new Error(`the chain changed ${MAX_ATTEMPTS} times while proofs were being checked`);
+      throw new Error(`the chain changed ${MAX_ATTEMPTS} times while proofs were being checked`);
+    };
+    return {
+      unproven: open,
+      prove: discharge,
+      requireProven(obligations) {
+        const missing = open(obligations);
+        if (missing.length > 0) throw new OpenProofs(missing);
+      },
+      markProven: (obligations) => obligations.forEach(remember),
+      runProven: (attempt) => runProvenInTurns(() => whenWritable(() => measure(attempt))),
+      runProvenInTurns,
+      measure,
+      metered: meteredBy,
+    };
   };
-  return {
-    unproven: open,
-    prove: discharge,
-    requireProven(obligations) {
-      const missing = open(obligations);
-      if (missing.length > 0) throw new OpenProofs(missing);
-    },
-    markProven: (obligations) => obligations.forEach(remember),
-    runProven: (attempt) => runProvenInTurns(() => whenWritable(attempt)),
-    runProvenInTurns: runProvenInTurns,
-  };
+  return meteredBy(undefined);
 }
+
+const runAlone = <T>(run: () => T): T => run();
+
+const measuring =
+  (onWork: OnWork) =>
+  <T>(run: () => T): T => {
+    const startedAt = performance.now();
+    try {
+      return run();
+    } finally {
+      onWork(performance.now() - startedAt);
+    }
+  };
 
 /**
  * Identifies what an obligation claims. The transaction's id stands for its bytes, but not for the outputs that its

@@ -1,5 +1,6 @@
 import type { ByteReservation } from "@anulo/limits";
 import type { Peer } from "@anulo/p2p";
+import type { ChainParts } from "../chain/parts.ts";
 import { NeededBlocks } from "./needed-blocks.ts";
 
 /** The state of a connection, as RPC returns it. Source: connection_context.h `state`. */
@@ -112,4 +113,13 @@ function hitScore(link: PeerLink, points = 1): void {
 export function noteHeight(link: PeerLink, height: number): void {
   if (height < link.height) hitScore(link);
   link.height = height;
+}
+
+/**
+ * Returns parts whose proofs and attempts are charged to the peer as its work. To be called while a message is handled,
+ * before anything is awaited.
+ */
+export function chargedTo({ peer }: PeerLink, parts: ChainParts): ChainParts {
+  const { onWork } = peer.slicing;
+  return onWork === undefined ? parts : { ...parts, proofs: parts.proofs.metered(onWork) };
 }

@@ -7,7 +7,7 @@ import { type IncomingBlock, readIncomingBlock, withTransactions } from "../chai
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/entry.ts";
 import type { ChainSync } from "./chain-sync.ts";
-import type { PeerLink } from "./link.ts";
+import { chargedTo, type PeerLink } from "./link.ts";
 import { messages, type PayloadOf } from "./messages.ts";
 import { relayBlock } from "./relay-blocks.ts";
 
@@ -70,29 +70,29 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
    * Two peers may send the same block: it is judged once. If that fails, the fault may be in the transactions that the
    * other peer sent with it, so the block of each peer is judged.
    */
-  const acceptOnce = (incoming: IncomingBlock): Promise<BlockOutcome> => {
+  const acceptOnce = (charged: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> => {
     const started = coming.get(incoming.key);
     if (started !== undefined) {
       return started.then(
         () => "known" as const,
-        () => acceptOnce(incoming),
+        () => acceptOnce(charged, incoming),
       );
     }
-    const outcome = acceptBlock(parts, incoming).finally(() => coming.delete(incoming.key));
+    const outcome = acceptBlock(charged, incoming).finally(() => coming.delete(incoming.key));
     coming.set(incoming.key, outcome);
     return outcome;
   };
-  const accept = async (link: PeerLink, incoming: IncomingBlock): Promise<void> => {
-    const outcome = await acceptOnce(incoming);
+  const accept = async (link: PeerLink, charged: ChainParts, incoming: IncomingBlock): Promise<void> => {
+    const outcome = await acceptOnce(charged, incoming);
     if (outcome !== "added" && outcome !== "reorganised") return;
     const height = parts.store.read.heightOf(incoming.id);
     const others = links().filter((other) => other !== link && other.peer.zone === "public");
     if (height !== undefined) relayBlock(parts.store.read, height, others);
   };
   /** Blames the peer for a broken rule; a block with an unknown parent makes us request the blocks between. */
-  const blaming = async (link: PeerLink, take: () => Promise<void>): Promise<void> => {
+  const blaming = async (link: PeerLink, take: (charged: ChainParts) => Promise<void>): Promise<void> => {
     try {
-      await take();
+      await take(chargedTo(link, parts));
     } catch (error) {
       if (!(error instanceof RuleViolation)) throw error;
       const { code } = error.violation;
@@ -108,10 +108,13 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
   /**
    * Reads a block and its supplied transactions, after its proof of work is checked; undefined if the block is known.
    */
-  const read = async ({ b: { block, txs } }: PayloadOf<"newBlock">): Promise<IncomingBlock | undefined> => {
+  const read = async (
+    charged: ChainParts,
+    { b: { block, txs } }: PayloadOf<"newBlock">,
+  ): Promise<IncomingBlock | undefined> => {
     checkBlockSize(block.length, chainContext(parts.state.view(), parts.now()).limits);
     const incoming = await readOrBlame(() => readIncomingBlock(block));
-    const standing = await shareHeader(incoming.key, () => checkHeaderAndWork(parts, incoming));
+    const standing = await shareHeader(incoming.key, () => checkHeaderAndWork(charged, incoming));
     if (standing === "known") return undefined;
     const blobs = txs.map(({ blob }) => blob);
     return readOrBlame(() => withTransactions(incoming, blobs));
@@ -120,19 +123,19 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
     isExpected: (key) => coming.has(key),
     async onWhole(link, message) {
       if (!isReady(link)) return postpone(link);
-      await blaming(link, async () => {
-        const incoming = await read(message);
-        if (incoming !== undefined) await accept(link, incoming);
+      await blaming(link, async (charged) => {
+        const incoming = await read(charged, message);
+        if (incoming !== undefined) await accept(link, charged, incoming);
       });
     },
     async onFluffy(link, message) {
       if (!isReady(link)) return postpone(link);
-      await blaming(link, async () => {
-        const incoming = await read(message);
+      await blaming(link, async (charged) => {
+        const incoming = await read(charged, message);
         if (incoming === undefined) return;
         const isAnswer = link.missing === incoming.key;
         link.missing = undefined;
-        if (missingOf(parts, incoming).length === 0) return accept(link, incoming);
+        if (missingOf(parts, incoming).length === 0) return accept(link, charged, incoming);
         if (isAnswer) throw new PeerFault("not the transactions that were asked for");
         link.missing = incoming.key;
         // Nothing waits here for the answer, which contains the supplied transactions and the block again.

@@ -8,7 +8,7 @@ import { FailedProof } from "../chain/proofs.ts";
 import { admitFromStranger, type Submission } from "../pool/admit.ts";
 import type { PoolEntry } from "../pool/entry.ts";
 import { poisson } from "./chance.ts";
-import type { PeerLink } from "./link.ts";
+import { chargedTo, type PeerLink } from "./link.ts";
 import type { PayloadOf } from "./messages.ts";
 import type { TransactionRelay } from "./transaction-relay.ts";
 
@@ -73,13 +73,15 @@ export async function handleTransactions(
 ): Promise<void> {
   const submission = submissionOf(options, link, dandelionpp_fluff);
   const fresh: PoolEntry[] = [];
-  const slice = new TimeSlice(link.peer.slicing);
+  const charged = { ...options, parts: chargedTo(link, options.parts) };
+  const { pause } = link.peer.slicing;
+  const slice = new TimeSlice(pause && { pause });
   try {
     for (const blob of txs) {
       // Transactions that are known or refused already are handled without waiting.
       if (slice.isOver) await slice.yield();
       // The pool keeps a copy, since a view would keep the whole message in memory.
-      const entry = await slice.wait(admitOne(options, link, { blob: new Uint8Array(blob), ...submission }));
+      const entry = await slice.wait(admitOne(charged, link, { blob: new Uint8Array(blob), ...submission }));
       if (entry !== undefined) fresh.push(entry);
     }
   } finally {

@@ -59,9 +59,9 @@ async function admitUnknown(
   parts: PoolParts,
   submission: Omit<Submission, "isFromStranger">,
 ): Promise<AdmissionOutcome> {
-  const { state, refusedTransactions } = parts;
+  const { state, refusedTransactions, proofs } = parts;
   const view = state.view();
-  const refusal = refusedTransactions.find(view, submission.blob);
+  const refusal = proofs.measure(() => refusedTransactions.find(view, submission.blob));
   if (refusal !== undefined) throw refusal;
   try {
     return await admitCandidate(parts, { ...submission, isFromStranger: true });
@@ -80,7 +80,7 @@ export function admit(parts: PoolParts, submission: Submission): Promise<Admissi
 
 async function admitCandidate(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
   const attempt: AdmissionAttempt = {
-    candidate: readCandidate(submission.blob),
+    candidate: parts.proofs.measure(() => readCandidate(submission.blob)),
     submission,
     memo: createMemo(),
   };

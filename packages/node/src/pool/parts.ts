@@ -23,6 +23,8 @@ export interface PoolParts {
     requireProven(obligations: readonly Obligation[]): void;
     /** Repeats `attempt` until it requires nothing that is not checked. */
     runProven<T>(attempt: () => T): Promise<T>;
+    /** Runs what is done before the first attempt; its time counts like that of attempts. */
+    measure<T>(run: () => T): T;
   };
   readonly refusedTransactions: RefusedTransactions;
   readonly refusals: Refusals;

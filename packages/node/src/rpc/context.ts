@@ -54,6 +54,8 @@ export interface NodeContext extends NodeServices {
   readonly signal: AbortSignal;
   /** Counts the rows that are read for the caller, in work that takes several turns. */
   readonly rows: RowMeter;
+  /** Counts processor time that is used for the caller, in this thread or another, after its call has first waited. */
+  readonly onWork: (milliseconds: number) => void;
 }
 
 /** Codes of refusals. Source: core_rpc_server_error_codes.h. */

@@ -77,7 +77,8 @@ async function submitBlock(blobs: readonly string[], context: NodeContext) {
   if (blobs.length !== 1) throw refusal("wrongParam", "Wrong param");
   const incoming = readSubmitted(blobs[0]!, context);
   try {
-    await acceptBlock(context.parts, incoming);
+    const proofs = context.parts.proofs.metered(context.onWork);
+    await acceptBlock({ ...context.parts, proofs }, incoming);
     return { block_id: toHex(incoming.id) };
   } catch (error) {
     if (error instanceof RuleViolation) throw refusal("blockNotAccepted", "Block not accepted");

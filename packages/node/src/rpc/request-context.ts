@@ -13,6 +13,7 @@ export function contextsOf(services: NodeServices): (request: RequestInfo) => No
       restricted,
       remoteAddress: withoutMapping(remoteAddress),
       rows: caller.rows,
+      onWork: (milliseconds: number) => caller.onWork(milliseconds),
       get signal() {
         return caller.signal;
       },

@@ -6,6 +6,7 @@ import {
   type PowHashObligation,
 } from "@anulo/consensus";
 import { forEachSliced } from "@anulo/limits";
+import { proofCost, proofsCost } from "../chain/proof-costs.ts";
 import { type Discharge, FailedProof } from "../chain/proofs.ts";
 import type { Pow } from "../pow/pow.ts";
 import { startVerifyThread, type VerifyThread } from "./verify-thread.ts";
@@ -62,24 +63,6 @@ function inlineVerifiers(): Verifiers {
   };
 }
 
-/** Rough cost of an obligation in milliseconds; proof of work is checked elsewhere. */
-const costOf: { readonly [K in Obligation["kind"]]: number } = {
-  powHash: 0,
-  borromean: 7,
-  clsag: 1.3,
-  mlsag: 1.4,
-  fullMlsag: 2.3,
-  ringSignature: 1.4,
-  bulletproof: 1.4,
-  rangeProof: 1.2,
-  keyImages: 0.15,
-  balance: 0.15,
-  outputKeys: 0.05,
-};
-
-const totalCost = (obligations: readonly Obligation[]) =>
-  obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
-
 /**
  * The smallest share (milliseconds) that is passed to another thread: for less, as with a payment of two inputs,
  * passing it would cost too much.
@@ -88,7 +71,7 @@ const MIN_SHARE_MS = 2.75;
 
 /** Cuts obligations into at most `threads` parts of about the same cost. */
 function partition(obligations: readonly Obligation[], threads: number): Obligation[][] {
-  const total = totalCost(obligations);
+  const total = proofsCost(obligations);
   const parts = Math.min(threads, Math.max(1, Math.floor(total / MIN_SHARE_MS)));
   const shares: Obligation[][] = [];
   let spent = 0;
@@ -96,7 +79,7 @@ function partition(obligations: readonly Obligation[], threads: number): Obligat
     const share = Math.min(parts - 1, Math.floor((spent / total) * parts));
     shares[share] ??= [];
     shares[share].push(obligation);
-    spent += costOf[obligation.kind];
+    spent += proofCost(obligation);
   }
   return shares.filter((share) => share !== undefined);
 }
@@ -140,7 +123,7 @@ function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
     async discharge(obligations) {
       if (stopped) throw new Error("verification has been stopped");
       const shares = partition(obligations, maxThreads);
-      throwFirst(await Promise.all(shares.map((share) => chooseThread(share).run(share, totalCost(share)))));
+      throwFirst(await Promise.all(shares.map((share) => chooseThread(share).run(share, proofsCost(share)))));
     },
     async stop() {
       stopped = true;

@@ -110,8 +110,8 @@ export class PeerWork {
   readonly #shared: SharedWork;
   readonly #budget: WorkBudget;
   #isClosed = false;
-  /** Whether the message being handled measures its own time. */
-  #isSliced = false;
+  /** When the message being handled began to measure its own time; undefined before. */
+  #slicedAt: number | undefined;
 
   constructor(shared: SharedWork) {
     this.#shared = shared;
@@ -130,7 +130,7 @@ export class PeerWork {
 
   /** Options of slices that wait for the peer's turns and are charged to it; on a closed connection they reject. */
   get slicing(): SliceOptions {
-    this.#isSliced = true;
+    this.#slicedAt ??= performance.now();
     return {
       pause: () =>
         this.#isClosed ? Promise.reject(new ConnectionClosed()) : this.#shared.nextTurn(this.#budget),
@@ -138,12 +138,12 @@ export class PeerWork {
     };
   }
 
-  /** Charges the time that `run` takes until it returns, unless it runs in slices, which are charged by themselves. */
+  /** Charges the time until `run` returns or begins to run in slices, which are charged by themselves. */
   measure<T>(run: () => T): T {
-    this.#isSliced = false;
+    this.#slicedAt = undefined;
     const startedAt = performance.now();
     const result = run();
-    if (!this.#isSliced) this.#shared.charge(this.#budget, performance.now() - startedAt);
+    this.#shared.charge(this.#budget, (this.#slicedAt ?? performance.now()) - startedAt);
     return result;
   }
 }

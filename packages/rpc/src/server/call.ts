@@ -41,6 +41,8 @@ export interface RequestCaller {
   readonly isGone: boolean;
   /** Counts the database rows that its call reads: only one runs at a time. */
   readonly rows: RowMeter;
+  /** Counts milliseconds of processor time that its call uses where the connection cannot measure it. */
+  onWork(milliseconds: number): void;
 }
 
 /** What handlers receive, and the conditions that are checked before they run. */

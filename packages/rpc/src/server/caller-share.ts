@@ -3,15 +3,15 @@ import {
   type ByteReservation,
   type CostLimits,
   type MaybePromise,
-  TimeSlice,
+  WorkBudget,
 } from "@anulo/limits";
 import { isExpensive } from "../costs.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Limits } from "./limits.ts";
 import { RowMeter } from "./row-meter.ts";
 
-/** Milliseconds per turn of the event loop in which requests of strangers are started. */
-const TURN_MS = 10;
+/** Milliseconds of work that strangers may have saved up. */
+const BURST_MS = 500;
 
 /** The part of a share that one IP address or token uses. */
 type Use = {
@@ -70,6 +70,10 @@ export class Caller {
     this.rows = new RowMeter(share.rowsRead);
     this.#use = use;
     this.#request = use.requestBytes.reserve(0)!;
+  }
+
+  onWork(milliseconds: number): void {
+    this.share.charge(milliseconds);
   }
 
   /** The part of the share that counts its requests. */
@@ -136,26 +140,34 @@ export class CallerShare {
   readonly limits: Limits;
   /** Number of database rows that were read for all callers. */
   readonly rowsRead: () => number;
-  readonly #isForStrangers: boolean;
   readonly #requestBytes: ByteBudget;
   readonly #responseBytes: ByteBudget;
   readonly #uses = new Map<string, Use>();
   readonly #tokenTurns = new FairTurns();
+  readonly #strangersTurns: FairTurns | undefined;
+  /** Processor time of all its callers; undefined where it is not limited. */
+  readonly #work: WorkBudget | undefined;
   #waiting: Waiting[] = [];
   #requests = 0;
   #streams = 0;
   #expensive = 0;
-  /** The slice of this turn of the event loop, starting with its first request. */
-  #turn: TimeSlice | undefined;
 
   /** Without `rowsRead`, no rows are counted. */
   constructor(
     limits: Limits,
-    options: { readonly isForStrangers: boolean; readonly rowsRead?: (() => number) | undefined },
+    options: {
+      readonly isForStrangers: boolean;
+      readonly rowsRead?: (() => number) | undefined;
+      /** Milliseconds since an arbitrary start; never decreases. */
+      readonly now?: () => number;
+    },
   ) {
     this.limits = limits;
     this.rowsRead = options.rowsRead ?? (() => 0);
-    this.#isForStrangers = options.isForStrangers;
+    const { isForStrangers, now = () => performance.now() } = options;
+    const share = limits.eventLoopShare;
+    this.#work = Number.isFinite(share) ? new WorkBudget({ share, burstMs: BURST_MS, now }) : undefined;
+    this.#strangersTurns = isForStrangers ? new FairTurns(this.#work) : undefined;
     this.#responseBytes = new ByteBudget(limits.heldBytes);
     // At most half, so that requests that wait for memory never block one another.
     this.#requestBytes = new ByteBudget(limits.heldBytes / 2, this.#responseBytes);
@@ -254,27 +266,29 @@ export class CallerShare {
   }
 
   /**
-   * Waits until a request may start: those of strangers are started for a few milliseconds in each turn of the event
-   * loop, so that the owner's get processed in between, however many there are. Requests of tokens take turns.
+   * Waits until a request may start: those of strangers, address by address, for a few milliseconds in each turn of the
+   * event loop and within their part of its time, so that the owner's get processed in between, however many there are.
+   * Requests of tokens take turns.
    */
   turn({ use }: Pick<Caller, "use">): MaybePromise<void> {
     if (use.isOfToken) return this.#tokenTurns.wait(use.key);
-    if (!this.#isForStrangers) return;
-    if (this.#turn?.isOver === true) return this.#nextTurn();
-    this.#beginTurn();
+    if (this.#strangersTurns !== undefined) return this.#strangersTurns.wait(use.key);
   }
 
-  async #nextTurn(): Promise<void> {
-    while (this.#turn?.isOver === true) await new Promise((resolve) => setImmediate(resolve));
-    this.#beginTurn();
+  /** Counts milliseconds of work for callers of this share. */
+  charge(milliseconds: number): void {
+    this.#work?.charge(milliseconds);
   }
 
-  #beginTurn(): void {
-    if (this.#turn !== undefined) return;
-    this.#turn = new TimeSlice({ sliceMs: TURN_MS });
-    setImmediate(() => {
-      this.#turn = undefined;
-    });
+  /** Counts the time until `run` returns. */
+  measure<T>(run: () => T): T {
+    if (this.#work === undefined) return run();
+    const startedAt = performance.now();
+    try {
+      return run();
+    } finally {
+      this.charge(performance.now() - startedAt);
+    }
   }
 
   /**

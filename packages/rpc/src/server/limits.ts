@@ -19,6 +19,8 @@ export type Limits = {
   readonly requestsPerAddress: number;
   /** Maximum number of concurrent expensive calls (`isExpensive`); the others wait. */
   readonly expensiveCalls: number;
+  /** The part of the event loop's time that requests may take, from 0 to 1; infinite where it is not limited. */
+  readonly eventLoopShare: number;
   /** Maximum number of requests in a batch, and total size of their responses in bytes. */
   readonly batch: number;
   readonly batchBytes: number;
@@ -61,6 +63,7 @@ export const defaultLimits: Limits = {
   requests: 1000,
   requestsPerAddress: Number.POSITIVE_INFINITY,
   expensiveCalls: 64,
+  eventLoopShare: Number.POSITIVE_INFINITY,
   batch: 100,
   batchBytes: 64 * MiB,
   heldBytes: 512 * MiB,
@@ -97,6 +100,7 @@ const strangers = {
   answerBytes: 32 * MiB,
   requestsPerAddress: 200,
   expensiveCalls: 2,
+  eventLoopShare: 0.5,
   batch: 20,
   batchBytes: 4 * MiB,
   heldBytesPerAddress: 64 * MiB,

@@ -339,7 +339,7 @@ function answerWithin(service: Service, admission: Admission): MaybePromise<Http
   const { head, request, share, caller } = admission;
   if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
   const answer = whenFailed(
-    () => whenReady(share.turn(caller), () => answerAdmitted(service, admission)),
+    () => answerInTurn(service, admission),
     (error) => answerToError(service, admission, error),
   );
   return whenReady(answer, (response) => {
@@ -347,6 +347,18 @@ function answerWithin(service: Service, admission: Admission): MaybePromise<Http
     // A stream's request is in progress until the stream ends.
     if (response?.stream === undefined) share.end(caller);
     return response;
+  });
+}
+
+function answerInTurn(service: Service, admission: Admission): MaybePromise<HttpAnswer | undefined> {
+  const { share, caller } = admission;
+  const turn = share.turn(caller);
+  // The connection measures what is done at once.
+  if (!(turn instanceof Promise)) return answerAdmitted(service, admission);
+  const since = performance.now();
+  return turn.then(() => {
+    if (performance.now() - since > share.limits.slowMs) throw new OverBudget("port", "waited for too long");
+    return share.measure(() => answerAdmitted(service, admission));
   });
 }
 

@@ -162,7 +162,7 @@ export class HttpConnection {
 
   #takeGuarded(bytes: Buffer): void {
     try {
-      this.#take(bytes);
+      this.#caller.share.measure(() => this.#take(bytes));
     } catch (error) {
       this.#cutFor(error);
     }
