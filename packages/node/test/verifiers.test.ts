@@ -168,15 +168,15 @@ test("what is proven once is not proven again, unless a ring changes", async () 
 test("who asks for proofs is charged for them once, and for the attempts", async () => {
   const charged: number[] = [];
   const proofs = createProofs(async () => {});
-  const metered = proofs.metered((milliseconds) => void charged.push(milliseconds));
+  const sendersProofs = proofs.chargedTo((milliseconds) => void charged.push(milliseconds));
   const attempt = () => proofs.requireProven(obligations);
-  await metered.runProven(attempt);
+  await sendersProofs.runProven(attempt);
   const cost = proofsCost(obligations);
   assert.ok(cost > 1);
   // An attempt that requires proofs, the proofs, and the attempt that has them.
   assert.equal(charged.length, 3);
   assert.equal(charged[1], cost);
-  await metered.runProven(attempt);
+  await sendersProofs.runProven(attempt);
   assert.equal(charged.length, 4);
   await proofs.runProven(attempt);
   assert.equal(charged.length, 4);

@@ -48,7 +48,7 @@ export interface Proofs {
   /** Runs what an attempt, or its preparation, does in one turn of the event loop; its time is told to `onWork`. */
   measure<T>(run: () => T): T;
   /** The same proofs for a sender whose processor time is counted. */
-  metered(onWork: OnWork): Proofs;
+  chargedTo(onWork: OnWork): Proofs;
 }
 
 /**
@@ -88,8 +88,8 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
   };
   const open = (obligations: readonly Obligation[]) =>
     obligations.filter((obligation) => !proven.has(fingerprintOf(obligation)));
-  const meteredBy = (onWork: OnWork | undefined): Proofs => {
-    const measure = onWork === undefined ? runAlone : measuring(onWork);
+  const proofsFor = (onWork: OnWork | undefined): Proofs => {
+    const measure = onWork === undefined ? runAlone : measureFor(onWork);
     const runProvenInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
       for (let i = 0; i < MAX_ATTEMPTS; i++) {
         try {
@@ -114,15 +114,15 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
       runProven: (attempt) => runProvenInTurns(() => whenWritable(() => measure(attempt))),
       runProvenInTurns,
       measure,
-      metered: meteredBy,
+      chargedTo: proofsFor,
     };
   };
-  return meteredBy(undefined);
+  return proofsFor(undefined);
 }
 
 const runAlone = <T>(run: () => T): T => run();
 
-const measuring =
+const measureFor =
   (onWork: OnWork) =>
   <T>(run: () => T): T => {
     const startedAt = performance.now();

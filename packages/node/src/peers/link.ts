@@ -121,5 +121,5 @@ export function noteHeight(link: PeerLink, height: number): void {
  */
 export function chargedTo({ peer }: PeerLink, parts: ChainParts): ChainParts {
   const { onWork } = peer.slicing;
-  return onWork === undefined ? parts : { ...parts, proofs: parts.proofs.metered(onWork) };
+  return onWork === undefined ? parts : { ...parts, proofs: parts.proofs.chargedTo(onWork) };
 }

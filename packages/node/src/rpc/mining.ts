@@ -77,7 +77,7 @@ async function submitBlock(blobs: readonly string[], context: NodeContext) {
   if (blobs.length !== 1) throw refusal("wrongParam", "Wrong param");
   const incoming = readSubmitted(blobs[0]!, context);
   try {
-    const proofs = context.parts.proofs.metered(context.onWork);
+    const proofs = context.parts.proofs.chargedTo(context.onWork);
     await acceptBlock({ ...context.parts, proofs }, incoming);
     return { block_id: toHex(incoming.id) };
   } catch (error) {

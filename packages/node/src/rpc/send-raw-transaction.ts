@@ -61,7 +61,7 @@ export async function sendRawTransaction(request: SendRequest, context: NodeCont
   if (blob === undefined) return { status: "Failed" };
   if (request.do_sanity_checks && !isSane(context, blob)) return refusalOf(["sanity_check_failed"]);
   try {
-    const proofs = context.parts.proofs.metered(context.onWork);
+    const proofs = context.parts.proofs.chargedTo(context.onWork);
     const outcome = await admit({ ...context.parts, proofs }, { blob, doNotRelay: request.do_not_relay });
     const isRelayed = outcome === "added" && !request.do_not_relay;
     return isRelayed ? {} : { reason: "Not relayed", not_relayed: true };

@@ -40,19 +40,19 @@ class IncomingPayload {
 
   /** Adds the bytes that belong to the payload and returns the rest. */
   add(piece: Uint8Array): Uint8Array {
-    const taken = Math.min(piece.length, this.#length - this.#filled);
-    for (let from = 0; from < taken; ) {
+    const size = Math.min(piece.length, this.#length - this.#filled);
+    for (let from = 0; from < size; ) {
       const at = this.#filled % SEGMENT_BYTES;
       if (at === 0) {
         this.#segments.push(new Uint8Array(Math.min(SEGMENT_BYTES, this.#length - this.#filled)));
       }
       const segment = this.#segments.at(-1)!;
-      const copied = Math.min(taken - from, segment.length - at);
-      segment.set(piece.subarray(from, from + copied), at);
-      from += copied;
-      this.#filled += copied;
+      const count = Math.min(size - from, segment.length - at);
+      segment.set(piece.subarray(from, from + count), at);
+      from += count;
+      this.#filled += count;
     }
-    return piece.subarray(taken);
+    return piece.subarray(size);
   }
 
   /** Returns the payload once it is complete, and undefined before; to be called no more after that. */
