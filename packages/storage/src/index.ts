@@ -5,11 +5,12 @@ export { openReader } from "./chain-store.ts";
 export type { BlockFacts, ChainCheck, FactReader, StoredParts } from "./check-chain.ts";
 export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
 export { lmdbOptions } from "./environment.ts";
+export { checkOpens } from "./meta-pages.ts";
 export type { MigrationProgress } from "./migrate.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
 export { OutputBatch, type OutputName } from "./output-batch.ts";
 export { isPrunedCorrectly, type PruneStep } from "./prune.ts";
-export { syncFolder } from "./put-in-place.ts";
+export { syncFolder, syncFoldersAbove } from "./put-in-place.ts";
 export type { BlockExtent, ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";
 export {

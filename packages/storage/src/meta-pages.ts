@@ -101,7 +101,7 @@ function readImage(file: number, offset: number): Buffer {
  */
 export function readPageSize(file: number): number {
   const first = readImage(file, 0);
-  if (first.readUInt32LE(at.magic) !== MAGIC) throw new WrongDatabase("the file is no chain database");
+  if (first.readUInt32LE(at.magic) !== MAGIC) throw new WrongDatabase("the file is no LMDB database");
   const format = first.readUInt32LE(at.format) & 0xffff;
   if (format !== FORMAT) throw new WrongDatabase(`the file has LMDB format ${format}, expected ${FORMAT}`);
   return parseMetaPage(first).pageSize;
@@ -117,6 +117,18 @@ export function readMetaPages(file: number, pageSize: number): readonly [MetaPag
     (even.commit % 2 === 0 || even.commit === odd.commit);
   if (!isSound) throw new DamagedDatabase("the two root pages contradict each other");
   return [even, odd];
+}
+
+/**
+ * Throws WrongDatabase or DamagedDatabase for a file that LMDB does not open, or of which pages are missing at the end:
+ * reading those would end the process. Another process may be writing the file.
+ */
+export function checkOpens(file: number): void {
+  const pageSize = readPageSize(file);
+  const even = parseMetaPage(readImage(file, 0));
+  const odd = readImage(file, pageSize);
+  const isOdd = odd.readUInt32LE(at.magic) === MAGIC;
+  checkNotTruncated(file, isOdd ? newestMeta([even, parseMetaPage(odd)]) : even);
 }
 
 /** The current state of the file. */

@@ -21,6 +21,7 @@ export {
   StoreUnavailable,
   WrongStoreKey,
 } from "./errors.ts";
+export { openLater } from "./late-engine.ts";
 export { openLmdbEngine } from "./lmdb-engine.ts";
 export { createMemoryEngine } from "./memory-engine.ts";
 export { type FleetMember, type FleetState, openWalletLeases, type WalletLeases } from "./postgres/leases.ts";
@@ -34,6 +35,7 @@ export { rangeOf } from "./range.ts";
 export { hasDataKey, removeWalletRows, restoreWalletRows, type WalletCopy } from "./sealed/copies.ts";
 export {
   type OpenedWalletStore,
+  openStoreForReading,
   openWalletStore,
   type WalletStoreOptions,
 } from "./sealed/open-wallet-store.ts";

@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { lmdbOptions, syncFolder } from "@anulo/storage";
+import { getSystemErrorName } from "node:util";
+import { lmdbOptions } from "@anulo/storage";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { checkRowKey, checkWallet } from "./check-change.ts";
 import {
@@ -21,6 +20,7 @@ import {
 } from "./engine.ts";
 import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "./errors.ts";
 import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
+import { hasManyAddresses, prepareFiles } from "./lmdb-files.ts";
 import { pageOf } from "./page.ts";
 
 type Bytes = Database<Buffer, Buffer>;
@@ -128,9 +128,11 @@ function snapshotIn(tables: Tables, wallet: WalletId): WalletSnapshot | undefine
 }
 
 function openTables(path: string): Tables {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const { mapSize, ...others } = lmdbOptions;
   const root = open<Buffer, Buffer>({
-    ...lmdbOptions,
+    ...others,
+    // Where addresses are few, the file is mapped again as it grows.
+    ...(mapSize !== undefined && hasManyAddresses() && { mapSize }),
     path,
     noSubdir: true,
     maxDbs: 3,
@@ -141,17 +143,31 @@ function openTables(path: string): Tables {
     encoding: "binary",
     keyEncoding: "binary",
   });
-  syncFolder(dirname(path));
   const openTable = (name: string) =>
     root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
   return { root, rows: openTable("rows"), owners: openTable("owners") };
 }
 
+/** The binding gives the reason of a failed commit in a promise of its error, which would otherwise be unhandled. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: Promise<never> };
+  const reason = await commitError?.catch((cause: unknown) => cause);
+  const code = (reason as { code?: unknown } | undefined)?.code;
+  // It is the system's number of an error, where the system had one.
+  if (typeof code !== "number" || code <= 0) return error;
+  return Object.assign(new Error((reason as Error).message), { code: getSystemErrorName(-code) });
+}
+
 /**
  * Opens the rows of many wallets in the LMDB file at `path`, which is created if it is missing, with its folder.
- * Several processes of one machine may have it open: the engine orders their transactions.
+ * Several processes of one machine may have it open: the engine orders their transactions. Throws the system's errors,
+ * and those of a file that is no such database.
  */
 export function openLmdbEngine(path: string): Engine {
+  prepareFiles(path, (draft) => {
+    // Nothing waits to be written: it is closed when this returns.
+    void openTables(draft).root.close();
+  });
   const tables = openTables(path);
   const { root } = tables;
   /** Runs in a nested transaction inside that of the group: a step that throws leaves nothing behind. */
@@ -174,9 +190,20 @@ export function openLmdbEngine(path: string): Engine {
       });
       return outcomes;
     } catch (error) {
-      // The binding provides the reason in a promise of its error, which would otherwise be unhandled.
-      (error as { commitError?: Promise<never> }).commitError?.catch(() => {});
-      throw failureOf(group, outcomes, error);
+      throw failureOf(group, outcomes, await reasonOf(error));
+    }
+  };
+  const fence = async (wallet: WalletId, above: number): Promise<Mark> => {
+    try {
+      return await write(() => {
+        const { epoch, sequence } = markIn(tables, wallet) ?? { epoch: 0, sequence: 0 };
+        const mark = { epoch: Math.max(epoch, above) + 1, sequence };
+        tables.owners.putSync(Buffer.from(wallet), writeMark(mark));
+        return mark;
+      });
+    } catch (error) {
+      if (error instanceof DamagedStore) throw error;
+      throw new StoreUnavailable("the store could not be written", { cause: await reasonOf(error) });
     }
   };
   const changes = new GroupCommit(commit);
@@ -190,12 +217,7 @@ export function openLmdbEngine(path: string): Engine {
     async fence(wallet, above = 0) {
       checkWallet(wallet);
       changes.checkOpen();
-      return await write(() => {
-        const { epoch, sequence } = markIn(tables, wallet) ?? { epoch: 0, sequence: 0 };
-        const mark = { epoch: Math.max(epoch, above) + 1, sequence };
-        tables.owners.putSync(Buffer.from(wallet), writeMark(mark));
-        return mark;
-      });
+      return await fence(wallet, above);
     },
     async markOf(wallet) {
       checkWallet(wallet);

@@ -50,6 +50,11 @@ export class KeySlots {
     return new KeySlots(path, file, file === undefined ? Buffer.alloc(0) : await takenIn(file));
   }
 
+  /** No slots, of no file, for a reader of rows that are not secret. */
+  static none(): KeySlots {
+    return new KeySlots("", undefined, Buffer.alloc(0));
+  }
+
   get isEmpty(): boolean {
     return !this.#taken.includes(1);
   }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { checkWallet } from "../check-change.ts";
 import type { Engine, Mark, WalletId } from "../engine.ts";
+import { StoreUnavailable } from "../errors.ts";
 import { rangeOf } from "../range.ts";
 import { restoredMark, restoredRow } from "./copies.ts";
 import { createDataKey, nextDataKeyRow, readDataKey, removedRow, wrapDataKey } from "./data-key.ts";
@@ -44,6 +45,19 @@ export type OpenedWalletStore =
 
 const NEVER: Mark = { epoch: 0, sequence: 0 };
 
+/** What is kept beside the database could not be written: nothing of the wallet was. */
+function failBeside(cause: unknown): never {
+  throw new StoreUnavailable("what is kept beside the store could not be written", { cause });
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    failBeside(error);
+  }
+}
+
 /**
  * Acquires ownership of a wallet and opens its store, or creates it: earlier owners are fenced. Throws `WrongStoreKey`
  * before it acquires anything, and `DamagedStore`.
@@ -52,7 +66,7 @@ export async function openWalletStore(options: WalletStoreOptions): Promise<Open
   const { engine, wallet, tables, folder } = options;
   checkWallet(wallet);
   checkTables(tables);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const witness = new Witness(pathOf(options, "witness"));
   const witnessed = witness.read();
   const present = (await engine.markOf(wallet)) ?? NEVER;
@@ -66,6 +80,25 @@ export async function openWalletStore(options: WalletStoreOptions): Promise<Open
   // A store without the wallet is an older one, too.
   if (!isRemoved && isBehind(found, witnessed)) return { kind: "rolledBack", found, witnessed, accept: take };
   return { kind: "continued", store: await take() };
+}
+
+/**
+ * Opens a store as it is now for a reader that does not own it: nothing can be written (`unwritable` is thrown), and rows
+ * of secret tables read as deleted. Undefined if the wallet has no rows. Throws `WrongStoreKey` and `DamagedStore`.
+ */
+export async function openStoreForReading(
+  options: WalletStoreOptions,
+  unwritable: Error,
+): Promise<WalletStore | undefined> {
+  const { engine, wallet, tables } = options;
+  checkWallet(wallet);
+  checkTables(tables);
+  const mark = await engine.markOf(wallet);
+  if (mark === undefined) return undefined;
+  const dataKey = (await readDataKey(options, mark))?.dataKey;
+  if (dataKey === undefined) return undefined;
+  const witness = new Witness(pathOf(options, "witness"));
+  return new WalletStore({ engine, wallet, mark, dataKey, slots: KeySlots.none(), witness, unwritable });
 }
 
 function pathOf(
@@ -93,7 +126,7 @@ async function takeOwnership(
     };
     mark = { ...mark, sequence: await engine.apply(wallet, { epoch: mark.epoch, ...change }) };
   }
-  await witness.keep(mark);
+  await witness.keep(mark).catch(failBeside);
   const slots = await KeySlots.open(pathOf(options, "slots"));
   try {
     if (!slots.isEmpty) await slots.keepOnly(slotsInUse(options));

@@ -35,6 +35,8 @@ export interface WalletStoreParts {
   readonly dataKey: Buffer;
   readonly slots: KeySlots;
   readonly witness: Witness;
+  /** Why nothing can be written, for a reader that does not own the wallet; undefined for its owner. */
+  readonly unwritable?: Error | undefined;
 }
 
 /**
@@ -60,6 +62,11 @@ export class WalletStore {
     };
     this.#keys = new RowKeys(this.#subkeys.keys);
     this.#sealer = new RowSealer({ wallet: parts.wallet, key: this.#subkeys.values, keys: this.#keys });
+  }
+
+  /** Whether nothing can be written, and rows of secret tables read as deleted. */
+  get isForReading(): boolean {
+    return this.#parts.unwritable !== undefined;
   }
 
   /** Epoch of this ownership, and number of the last change. */
@@ -160,7 +167,7 @@ export class WalletStore {
     this.#isClosed = true;
     await this.#last.catch(() => {});
     try {
-      if (this.#ended === undefined) await this.#parts.witness.keep(this.#mark);
+      if (this.#ended === undefined && !this.isForReading) await this.#parts.witness.keep(this.#mark);
     } finally {
       this.#ended ??= new StoreUnavailable("the wallet's store is closed");
       for (const key of [this.#parts.dataKey, this.#subkeys.values, this.#subkeys.keys]) key.fill(0);
@@ -179,6 +186,7 @@ export class WalletStore {
 
   async #inTurn(step: () => Promise<void>): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailable("the wallet's store is closed");
+    if (this.#parts.unwritable !== undefined) throw this.#parts.unwritable;
     const attempt = this.#last.then(step, (cause: unknown) => {
       throw this.#ended ?? new StoreUnavailable("a change before it failed", { cause });
     });
