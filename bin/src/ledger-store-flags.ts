@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { WalletServiceOptions } from "@anulo/wallet";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
@@ -7,7 +8,7 @@ export const ledgerStoreFlags = {
   store: {
     kind: "text",
     value: "LOCATION",
-    help: "keep what wallets know in a database: postgres://.. or an LMDB file",
+    help: "keep what wallets know in a database, postgres://.. or an LMDB file, or in a journal each (journal)",
   },
   "service-key-file": {
     kind: "text",
@@ -28,9 +29,23 @@ type Flags = Values<typeof ledgerStoreFlags> & {
 
 /** The folder, beside the wallets, for data that must not be in the database. */
 const SECRETS_FOLDER = ".anulo-store";
+/** Name in it of the folder's own store. */
+const OWN_STORE = "wallets.mdb";
+/** In place of a location. */
+const JOURNALS = "journal";
 
 /** The folder for that data of the wallets in a folder. */
 export const secretsBeside = (walletFolder: string): string => join(resolve(walletFolder), SECRETS_FOLDER);
+
+/** The location of the store of a folder of wallets that is used where no other is named. */
+export const ownStoreOf = (walletFolder: string): string => join(secretsBeside(walletFolder), OWN_STORE);
+
+/** The store that a command about a folder is for: the one that is named, or the folder's own, if it has one. */
+export function storeFor(walletFolder: string, location: string | undefined): string | undefined {
+  if (location !== undefined && location !== JOURNALS) return location;
+  const own = ownStoreOf(walletFolder);
+  return existsSync(own) ? own : undefined;
+}
 
 /** Returns the options of the flags; undefined if ledgers are stored in journals. Throws BadUsage. */
 export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
@@ -41,7 +56,10 @@ export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
     return undefined;
   }
   if (location === "") throw new BadUsage("--store needs a location");
-  const { "wallet-dir": folder, "wallet-file": file } = flags;
-  const beside = folder ?? (file === undefined ? "." : dirname(file));
-  return { location, folder: secretsBeside(beside), serviceKeyFile, acceptsOlder };
+  const { "wallet-dir": walletFolder, "wallet-file": file } = flags;
+  const beside = walletFolder ?? (file === undefined ? "." : dirname(file));
+  const own = ownStoreOf(beside);
+  const common = { folder: secretsBeside(beside), serviceKeyFile, acceptsOlder };
+  if (location === JOURNALS) return { ...common, location: own, role: "leave" };
+  return resolve(location) === own ? { ...common, location: own, role: "folder" } : { ...common, location };
 }

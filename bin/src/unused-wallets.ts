@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { listUnusedRows, openStoreForCopies, removeUnusedRows, WalletRefusal } from "@anulo/wallet";
 import { environmentHelp, fromEnvironment } from "./configuration.ts";
 import { BadUsage, type FlagTable, formatFlags, readWords, throwUsage, valuesOf } from "./flags.ts";
-import { secretsBeside } from "./ledger-store-flags.ts";
+import { secretsBeside, storeFor } from "./ledger-store-flags.ts";
 
 const flagTable = {
   help: { kind: "switch", help: "show this" },
   "wallet-dir": { kind: "text", value: "FOLDER", help: "the folder of the wallets (needed)" },
-  store: { kind: "text", value: "LOCATION", help: "the --store of their service (needed)" },
+  store: { kind: "text", value: "LOCATION", help: "the --store of their service, if it was named" },
   remove: { kind: "each", value: "ID", help: "remove what the store has of this wallet, for good" },
 } as const satisfies FlagTable;
 
@@ -25,10 +25,12 @@ export async function runUnused(args: readonly string[]): Promise<void> {
     process.stdout.write(`${WORDS}\n\n${ABOUT}\n\n${formatFlags(flagTable)}\n\n${environmentHelp}\n`);
     return;
   }
-  const { "wallet-dir": folder, store, remove } = flags;
-  if (folder === undefined || store === undefined)
-    throw new BadUsage(`${WORDS}, with --wallet-dir and --store`);
+  const { "wallet-dir": folder, remove } = flags;
+  if (folder === undefined) throw new BadUsage(`${WORDS}, with --wallet-dir`);
   if (!existsSync(folder)) throw new BadUsage(`there is no folder ${folder}`);
+  const store = storeFor(folder, flags.store);
+  if (store === undefined)
+    throw new BadUsage(`${WORDS}: ${folder} has no store of its own, name it by --store`);
   await listOrRemove(resolve(folder), store, remove).catch((error: unknown) =>
     throwUsage("anulo wallet unused", WalletRefusal, error),
   );

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { backupWallets, openStoreForCopies, restoreWallets, WalletRefusal } from "@anulo/wallet";
 import { environmentHelp, fromEnvironment } from "./configuration.ts";
@@ -11,12 +11,13 @@ import {
   type Values,
   valuesOf,
 } from "./flags.ts";
+import { ownStoreOf, storeFor } from "./ledger-store-flags.ts";
 
 /** Flags of the commands that copy wallets and put them back. */
 const flagsOfCopies = {
   help: { kind: "switch", help: "show this" },
   "wallet-dir": { kind: "text", value: "FOLDER", help: "the folder of the wallets (needed)" },
-  store: { kind: "text", value: "LOCATION", help: "the --store of their service, if it has one" },
+  store: { kind: "text", value: "LOCATION", help: "the --store of their service, if it was named" },
   wallet: { kind: "text", value: "NAME", help: "this wallet alone; without it all" },
   replace: { kind: "switch", help: "restore: put copies in place of wallets that are there" },
 } as const satisfies FlagTable;
@@ -68,7 +69,10 @@ async function copy(
   const { copies, folder, flags } = order;
   const from = command === "backup" ? folder : copies;
   if (!existsSync(from)) throw new BadUsage(`there is no folder ${from}`);
-  const { store, wallet: only, replace: replaces } = flags;
+  const { wallet: only, replace: replaces } = flags;
+  // Rows are put back into the folder's own store even where it has none yet.
+  const hasRows = command === "restore" && readdirSync(copies).some((name) => name.endsWith(".rows"));
+  const store = storeFor(folder, flags.store) ?? (hasRows ? ownStoreOf(folder) : undefined);
   const engine = store === undefined ? undefined : await openStoreForCopies(store, command === "restore");
   try {
     const place = { folder, copies, engine };

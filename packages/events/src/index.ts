@@ -9,6 +9,7 @@ export {
   type EventLogOptions,
   type EventPage,
   type EventQuery,
+  hasEventLog,
   openEventLog,
 } from "./log.ts";
 export { type NatsSink, type NatsSinkOptions, openNatsSink } from "./nats/nats-sink.ts";

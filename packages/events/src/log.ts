@@ -121,6 +121,11 @@ export async function openEventLog(options: EventLogOptions): Promise<EventLog> 
   }
 }
 
+/** Whether an engine has the rows of a log. Throws the errors of the engine. */
+export async function hasEventLog(engine: Engine): Promise<boolean> {
+  return (await engine.markOf(logId)) !== undefined;
+}
+
 const newId = (): string => randomBytes(ID_BYTES).toString("hex");
 
 async function openStore({ engine, key, folder, acceptRolledBack }: EventLogOptions) {

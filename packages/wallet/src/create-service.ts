@@ -56,10 +56,10 @@ async function openParts({
     const settings = `network ${network}, kdf-rounds ${kdfRounds}`;
     return await openFleet(where, { settings, restricted, log: logger });
   }
-  const store = where && (await openLedgerStore(where));
+  const store = where && (await openLedgerStore(where, log));
   let events: ServiceParts["events"];
   try {
-    events = eventLog && (await openServiceEvents(eventLog, { engine: store?.engine, log: logger }));
+    events = eventLog && (await openServiceEvents(eventLog, { store, log: logger }));
     if (typeof events === "string") logger.warn("events are not kept", { reason: events });
     const openEventLog = typeof events === "object" ? events.log : undefined;
     const { clock = systemSeconds, random = randomBytes } = runtime ?? {};

@@ -1,4 +1,5 @@
 import { RpcError } from "@anulo/rpc";
+import { StoreUnavailable } from "@anulo/store";
 
 /** The errors of the wallet, with the code a caller receives. Source: wallet_rpc_server_error_codes.h. */
 export const refusalCodes = {
@@ -118,13 +119,29 @@ export class MissingWallet extends WalletRefusal {
  * is not a bug of this program.
  */
 export function refuseUnwritten(error: unknown): never {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  if (code === undefined || !unwritable.has(code)) throw error;
-  const why = code === "ENOSPC" ? "no space is left on the disk" : code;
+  if (error instanceof StoreUnavailable) throw new UnwrittenStore(whyUnwritten(error));
+  const why = reasonOf(error);
+  if (why === undefined) throw error;
   throw new WalletRefusal(
     "UNKNOWN_ERROR",
     `The wallet's files cannot be written: ${why}. Nothing more is kept until the wallet is opened again`,
   );
+}
+
+/** Why a store can't be written, in a few words. */
+export function whyUnwritten({ cause }: StoreUnavailable): string {
+  const why = reasonOf(cause) ?? "it is out of reach, or full";
+  // LMDB says so of a write that the disk had room for in part.
+  return why === "EIO" ? "the disk is full, or fails" : why;
+}
+
+/** Whether the system may let a file that it refuses now be written later. */
+export const mayBeWrittenLater = (error: unknown): boolean => reasonOf(error) !== undefined;
+
+function reasonOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  if (code === undefined || !unwritable.has(code)) return undefined;
+  return code === "ENOSPC" ? "no space is left on the disk" : code;
 }
 
 const unwritable: ReadonlySet<string> = new Set([

@@ -5,6 +5,7 @@ import {
   type EventLog,
   EventLogInUse,
   EventLogRolledBack,
+  hasEventLog,
   type NatsSink,
   openEventLog,
   openNatsSink,
@@ -12,12 +13,14 @@ import {
   type Webhooks,
 } from "@anulo/events";
 import type { Logger } from "@anulo/rpc";
-import { type Engine, openLmdbEngine } from "@anulo/store";
+import { type Engine, openLmdbEngine, StoreUnavailable } from "@anulo/store";
+import { remoteFileSystemOf } from "./file/file-system.ts";
+import type { LedgerStore } from "./file/open-rows.ts";
 import { readServiceKey } from "./file/service-key.ts";
 import { WalletRefusal } from "./refusal.ts";
 
 export type ServiceEventsOptions = {
-  /** The service's folder; the log is stored there too, unless the ledgers have a store, which then holds it. */
+  /** The service's folder; the log is stored there too, unless a store was named for the ledgers, which then holds it. */
   readonly folder: string;
   /** File with the 32-byte key that encrypts the log; `key` in the folder if left out. It is created if missing. */
   readonly keyFile?: string | undefined;
@@ -31,6 +34,9 @@ export type ServiceEventsOptions = {
   readonly acceptsOlder?: boolean | undefined;
 };
 
+/** The store of the ledgers, as far as the log may be in it. */
+type LogPlace = Pick<LedgerStore, "engine" | "role">;
+
 const KEY_PURPOSE = "anulo event log";
 
 export type ServiceEvents = {
@@ -42,18 +48,33 @@ export type ServiceEvents = {
 };
 
 /**
- * Opens the log, in the database of the ledgers if there is one. Returns the reason why there is no log if another
+ * The database of the ledgers if the log is in it: in one that was named, but in the folder's own only where it has been
+ * so far, so that a log is found where it is.
+ */
+async function sharedEngine(store: LogPlace | undefined): Promise<Engine | undefined> {
+  if (store === undefined || store.role === undefined) return store?.engine;
+  const hasLog = await hasEventLog(store.engine).catch((error: unknown) => {
+    // On a full disk the store may not be there yet; then nothing is in it.
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  });
+  return hasLog ? store.engine : undefined;
+}
+
+/**
+ * Opens the log, in the database of the ledgers or in one of its own. Returns the reason why there is no log if another
  * service holds it. Throws `WalletRefusal`.
  */
 export async function openServiceEvents(
   options: ServiceEventsOptions,
-  { engine: shared, log: logger }: { readonly engine: Engine | undefined; readonly log: Logger },
+  { store, log: logger }: { readonly store: LogPlace | undefined; readonly log: Logger },
 ): Promise<ServiceEvents | string> {
+  const shared = await sharedEngine(store);
   const { folder, keyFile = join(folder, "key") } = options;
   const secret = await readServiceKey(keyFile);
   const key = new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(0), KEY_PURPOSE, 32));
   secret.fill(0);
-  const engine = shared ?? openLmdbEngine(join(folder, "events.mdb"));
+  const engine = shared ?? (await openOwnEngine(folder, logger));
   const closeEngine = async () => {
     if (engine !== shared) await engine.close();
   };
@@ -65,11 +86,22 @@ export async function openServiceEvents(
       return `another service keeps the event log of this ${shared === undefined ? "folder" : "database"}`;
     if (error instanceof EventLogRolledBack)
       throw refuse(
-        "the log is an older copy than this service has written: --accept-older-store goes on with it",
+        "the log is an older copy than this service has written, or it is in the --store that was named before: --accept-older-store goes on with what is here, under a new id",
       );
     throw refuse((error as Error).message);
   } finally {
     key.fill(0);
+  }
+}
+
+async function openOwnEngine(folder: string, logger: Logger): Promise<Engine> {
+  try {
+    const fileSystem = await remoteFileSystemOf(folder);
+    if (fileSystem !== undefined)
+      logger.warn("the event log is on a file system where it is not safe", { fileSystem, folder });
+    return openLmdbEngine(join(folder, "events.mdb"));
+  } catch (error) {
+    throw refuse((error as Error).message);
   }
 }
 

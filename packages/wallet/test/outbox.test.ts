@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { createMemoryEngine, type Engine, openLmdbEngine } from "@anulo/store";
 import type { WalletChange } from "../src/changes.ts";
-import type { EventSink, Follower } from "../src/events/follower.ts";
+import { type EventSink, type Follower, followerWithoutLog } from "../src/events/follower.ts";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
 import { outboxTable } from "../src/file/ledger-tables.ts";
 import { OutboxRows } from "../src/file/outbox-rows.ts";
@@ -190,6 +190,32 @@ test("a service without a log leaves what waits to one with a log, which tells i
   await close(opened);
 });
 
+test("what happens while a service without a log has the wallet waits for one with a log", async () => {
+  const told = await toldOfAll();
+  for (let heard = 1; heard <= story.length; heard++) {
+    const [engine, wallet, log] = [createMemoryEngine(), nextId(), new MemoryLog()];
+    const first = await open(engine, wallet, follow(log));
+    for (const change of story.slice(0, heard)) await commit(first, change);
+    await close(first);
+    for (const change of story.slice(heard)) {
+      const silent = await open(engine, wallet, followerWithoutLog("shop"));
+      assert.equal(silent.follower!.newSource, undefined);
+      await commit(silent, change);
+      await close(silent);
+    }
+    const opened = await open(engine, wallet, follow(log));
+    assert.equal(opened.follower!.newSource, undefined, `heard ${heard}`);
+    await close(opened);
+    assert.deepEqual(log.told, told, `heard ${heard}`);
+  }
+  // Of a wallet that no log has heard, nothing waits.
+  const [engine, wallet] = [createMemoryEngine(), nextId()];
+  const unknown = await open(engine, wallet, followerWithoutLog("shop"));
+  for (const change of story.slice(1)) await commit(unknown, change);
+  assert.equal(await rowsIn(unknown), 0);
+  await close(unknown);
+});
+
 test("a log that can't be read is told once it can, of all that happened meanwhile", async () => {
   const told = await toldOfAll();
   const [engine, wallet, log] = [createMemoryEngine(), nextId(), new MemoryLog()];
@@ -225,7 +251,7 @@ test("more than an outbox holds is lost: what it has is told, then the events be
 
 test("a journal that is taken over takes along what the log has not heard", async () => {
   const told = await toldOfAll();
-  for (const heard of [1, 3, 8]) {
+  for (const heard of [0, 1, 3, 8]) {
     const journal = { path: join(folder, `journal ${heard}`), secret: new Uint8Array(32), network } as const;
     const ledger = createLedger(network, settings);
     const written = await createStore(journal, ledger);
@@ -236,11 +262,12 @@ test("a journal that is taken over takes along what the log has not heard", asyn
     await written.close();
     const [engine, wallet, log] = [createMemoryEngine(), nextId(), new MemoryLog()];
     const outbox = new OutboxRows();
-    const importing = follow(failingFrom(log, heard));
+    const importing = heard === 0 ? followerWithoutLog("shop") : follow(failingFrom(log, heard));
     importing.useOutbox(outbox);
     const imported = await openStore(journal, settings, importing);
     await imported.log.close();
     assert.ok(log.told.length < told.length);
+    if (heard === 0) assert.equal(importing.newSource, undefined);
     const store = await openRows({ engine, wallet, folder });
     await writeRows(store, await LedgerRows.of(imported.ledger, outbox).takeAll());
     const opened = await open(engine, wallet, follow(log));

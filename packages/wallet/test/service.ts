@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
+import { type Client, createClient, type Dialect, type Log, walletMethods } from "@anulo/rpc";
 import type { SocksProxy } from "@anulo/socks";
 import { createWalletService } from "../src/create-service.ts";
 import type { EventSink } from "../src/events/follower.ts";
@@ -25,10 +25,11 @@ export type TestServiceOptions = {
   readonly folder?: string;
   readonly store?: LedgerStoreOptions;
   readonly events?: EventSink;
+  readonly log?: Log;
 };
 
 export async function startTestService(
-  { node = "", proxy, dialect = "upstream", folder, store, events }: TestServiceOptions = {},
+  { node = "", proxy, dialect = "upstream", folder, store, events, log }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
   const directory = folder ?? mkdtempSync(join(tmpdir(), "anulo-wallet-"));
@@ -42,6 +43,7 @@ export async function startTestService(
     dialect,
     ...(store !== undefined && { store }),
     ...(events !== undefined && { events }),
+    ...(log !== undefined && { log }),
   });
   const call = createClient(walletMethods, service.url);
   const stop = async () => {

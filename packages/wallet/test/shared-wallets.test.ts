@@ -8,9 +8,9 @@ import { createClient, walletMethods } from "@anulo/rpc";
 import { createMemoryEngine, type Engine, OutcomeUnknown, StoreUnavailable } from "@anulo/store";
 import { connectDaemon } from "../src/daemon.ts";
 import { changeKeys } from "../src/file/change-wallet.ts";
+import type { LedgerStore } from "../src/file/open-rows.ts";
 import { KeysReplaced, openUnlocked } from "../src/file/open-unlocked.ts";
 import { createWallet, type OpenOptions } from "../src/file/open-wallet.ts";
-import type { LedgerStore } from "../src/file/stored-ledger.ts";
 import { unlockKeys } from "../src/file/unlock-keys.ts";
 import {
   type WalletPaths,

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { WalletServiceOptions } from "@anulo/wallet";
 
 /** `lmdb`, for a file in each folder of wallets, or the address of a PostgreSQL database. */
@@ -14,6 +14,7 @@ export const hasTestStore = (): boolean => (process.env[CHOICE] ?? "") !== "";
 export function testStore(walletFolder: string): Pick<WalletServiceOptions, "store"> {
   const choice = process.env[CHOICE];
   if (choice === undefined || !hasTestStore()) return {};
-  const location = choice === "lmdb" ? join(walletFolder, FOLDER, "wallets.mdb") : choice;
-  return { store: { location, folder: join(walletFolder, FOLDER) } };
+  const folder = resolve(walletFolder, FOLDER);
+  if (choice === "lmdb") return { store: { location: join(folder, "wallets.mdb"), folder, role: "folder" } };
+  return { store: { location: choice, folder } };
 }

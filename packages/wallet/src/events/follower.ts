@@ -1,5 +1,5 @@
 /** Writes the events of a wallet's changes to an event log, each change once and in order. */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import { applyChange } from "../ledger/apply-change.ts";
@@ -21,13 +21,14 @@ export interface EventSink {
 }
 
 export type FollowerOptions = {
-  readonly sink: EventSink;
+  /** If left out, events are only stored in the outbox, and only of a wallet whose events a log has had before. */
+  readonly sink?: EventSink | undefined;
   /** Name of the wallet in its events. */
   readonly wallet: string;
   /** Returns `count` random bytes. */
   readonly random: (count: number) => Uint8Array;
   /** Called when events can't be stored, once until they can be stored again. */
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Milliseconds between two attempts to store events. */
   readonly retryMs?: number;
 };
@@ -49,8 +50,8 @@ export class Follower {
   #outbox: Outbox | undefined;
   /** False if the log does not have the earlier events: nothing is reported until a new source begins. */
   #isTelling = false;
-  /** True if the log could not be read when the wallet was opened, or not be written for too long. */
-  #isLost = false;
+  /** True if there is no log, if it could not be read when the wallet was opened, or not be written for too long. */
+  #isLost: boolean;
   #isFailing = false;
   #isClosed = false;
   #cursor: number | undefined;
@@ -64,6 +65,7 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#isLost = options.sink === undefined;
   }
 
   /** Stores events in this outbox from the next `begin` on. */
@@ -75,6 +77,7 @@ export class Follower {
   async begin(ledger: Ledger): Promise<void> {
     const { eventSource, changeCount } = ledger.state;
     this.#ledger = ledger;
+    if (this.#options.sink === undefined && eventSource.length === 0) return;
     this.#deriver = await EventDeriver.of(ledger);
     this.#source = eventSource;
     this.#isTelling = false;
@@ -94,6 +97,9 @@ export class Follower {
 
   /** Applies a change that is on disk already, and stores its events. */
   async replay(change: WalletChange, apply: () => void): Promise<void> {
+    // Without a log, events are of use from the change on with which a log has once begun to have them.
+    if (change.kind === "eventSource" && this.#ledger !== undefined)
+      this.#deriver ??= await EventDeriver.of(this.#ledger);
     const entry = this.observe(change, apply);
     if (change.kind === "eventSource") await this.#lookUp();
     await this.keepSoon(entry);
@@ -106,13 +112,14 @@ export class Follower {
   }
 
   async #lookUp(): Promise<void> {
-    if (!this.#isOwn(this.#source)) return;
+    const { sink, onFailure } = this.#options;
+    if (sink === undefined || !this.#isOwn(this.#source)) return;
     try {
-      this.#cursor = await this.#options.sink.cursorOf(this.#source);
+      this.#cursor = await sink.cursorOf(this.#source);
       if (this.#cursor !== undefined) this.#outbox?.confirm(this.#cursor);
     } catch (error) {
       this.#isLost = true;
-      this.#options.onFailure(error);
+      onFailure?.(error);
     }
   }
 
@@ -183,15 +190,16 @@ export class Follower {
   /** Whether the log has confirmed all events, so that the journal is no longer needed. */
   async settled(): Promise<boolean> {
     await this.#tried();
-    if (this.#isLost || this.#waiting.length > 0) return false;
+    const { sink, wallet, onFailure } = this.#options;
+    if (sink === undefined || this.#isLost || this.#waiting.length > 0) return false;
     const last = this.#last;
     if (last === undefined || last.change <= (this.#cursor ?? 0)) return true;
     try {
-      await this.#options.sink.append({ ...last, wallet: this.#options.wallet, events: [] });
+      await sink.append({ ...last, wallet, events: [] });
       this.#moveTo(last.change);
       return true;
     } catch (error) {
-      this.#options.onFailure(error);
+      onFailure?.(error);
       return false;
     }
   }
@@ -233,7 +241,7 @@ export class Follower {
 
   async #drain(): Promise<void> {
     const { sink, wallet, onFailure, retryMs = RETRY_MS } = this.#options;
-    while (this.#waiting.length > 0 && !this.#isClosed) {
+    while (sink !== undefined && this.#waiting.length > 0 && !this.#isClosed) {
       const entry = this.#waiting[0]!;
       try {
         await sink.append({ ...entry, wallet });
@@ -244,7 +252,7 @@ export class Follower {
         this.#moveTo(entry.change);
         this.#wake();
       } catch (error) {
-        if (!this.#isFailing) onFailure(error);
+        if (!this.#isFailing) onFailure?.(error);
         this.#isFailing = true;
         this.#wake();
         await pause(retryMs);
@@ -264,6 +272,11 @@ export class Follower {
   #isOwn(source: Uint8Array): boolean {
     return equalBytes(source, this.#sourceOf(source.subarray(0, RANDOM_BYTES)));
   }
+}
+
+/** For a service without an event log: the events of a wallet that had one wait in its outbox. */
+export function followerWithoutLog(wallet: string): Follower {
+  return new Follower({ wallet, random: randomBytes });
 }
 
 /**

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { equalBytes } from "@anulo/protocol";
 import { type Engine, hasDataKey, restoreWalletRows } from "@anulo/store";
 import { WalletRefusal } from "../refusal.ts";
-import { readName, writeName } from "./stored-ledger.ts";
+import { readName, writeName } from "./store-name.ts";
 import { readCopyFile, writeCopyFile } from "./wallet-copy-file.ts";
 import {
   createKeysImage,

@@ -62,8 +62,10 @@ export async function openOnceMore(opened: OpenWallet, options: OpenOptions): Pr
   background.beside = undefined;
   const cacheKey = cache?.copyKey() ?? new Uint8Array(32);
   const file = { ...about, keys: structuredClone(wallet.keys) };
+  const { store } = options;
+  const again = { ...options, ...(store !== undefined && { store: { ...store, mustWrite: true } }) };
   try {
-    const fresh = await openWith({ paths, file, keysImage, cacheKey, locks: locks.handOn() }, options);
+    const fresh = await openWith({ paths, file, keysImage, cacheKey, locks: locks.handOn() }, again);
     fresh.wallet.preferences = wallet.preferences;
     return fresh;
   } catch (error) {

@@ -7,13 +7,13 @@ import type { WalletChange } from "../changes.ts";
 import type { Daemon } from "../daemon.ts";
 import { applyTold, type EventSink, Follower } from "../events/follower.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
-import { createLedger, type Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { preferencesOf } from "../preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Lookahead } from "../scan/address-runs.ts";
 import { checkLookahead, settingsOf } from "../scan/subaddress-table.ts";
-import type { NetworkName, WalletSettings } from "../state.ts";
+import type { NetworkName } from "../state.ts";
 import { Wallet } from "../wallet.ts";
 import {
   BackgroundBeside,
@@ -25,14 +25,13 @@ import {
 } from "./background-beside.ts";
 import { CacheBeside } from "./beside-original.ts";
 import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
-import { createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
-import { withStore } from "./store-secret.ts";
-import { type LedgerStore, type OpenLedger, openStoredLedger, refuseStored } from "./stored-ledger.ts";
+import { openLedger } from "./open-ledger.ts";
+import type { LedgerStore } from "./open-rows.ts";
+import type { OpenLedger } from "./stored-ledger.ts";
 import { locksOf } from "./take-locks.ts";
 import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
 import {
   createKeysImage,
-  exists,
   putStoreAside,
   removeFiles,
   type WalletPaths,
@@ -164,8 +163,12 @@ export type Opening = {
 
 export async function openWith(opening: Opening, options: OpenOptions): Promise<OpenWallet> {
   const { paths, file, keysImage, locks, main } = opening;
-  const follower = followerOf(opening, options);
-  const { ledger, log, changeKey } = await openLedger(opening, options, follower);
+  const follow = () => followerOf(opening, options);
+  const { ledger, log, changeKey, follower } = await openLedger({
+    ...opening,
+    ...ledgersOf(options),
+    follow,
+  });
   const commit = async (change: WalletChange) => {
     const meaning = applyTold(ledger, change, follower);
     await log.append(change);
@@ -216,6 +219,8 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
   }
   return opened;
 }
+
+const ledgersOf = ({ network, store, log }: OpenOptions) => ({ network, store, log });
 
 /** A background wallet with files of its own sends no events: its main wallet reports what it found. */
 function followerOf({ paths, file }: Opening, options: OpenOptions): Follower | undefined {
@@ -337,44 +342,6 @@ async function leaveBackground(
 function openCache(paths: WalletPaths, key: Uint8Array, options: OpenOptions): CacheBeside {
   const { network, log, writesOriginalCache: isWritten = true } = options;
   return new CacheBeside({ paths, key, network, isWritten, log });
-}
-
-async function openLedger(
-  { paths, file, cacheKey }: Opening,
-  { network, store: ledgers, log }: OpenOptions,
-  follower: Follower | undefined,
-): Promise<OpenLedger> {
-  const settings = walletSettings(file.settings);
-  const begin = () => createLedger(network, settings);
-  if (paths === undefined) return { ledger: begin(), log: noChangeLog, changeKey: writeKeysFile };
-  const { keys } = file;
-  // A background wallet's files are rewritten by its main wallet.
-  if (ledgers !== undefined && file.isBackground !== true) {
-    const wallet = { paths, keys, cacheKey, network, settings, log, follower };
-    return await openStoredLedger(wallet, ledgers);
-  }
-  await refuseStored(paths);
-  return await withStore(paths, keys, network, async (store) => {
-    await settleNextStore(store);
-    if (await exists(paths.store))
-      return { ...(await openStore(store, settings, follower)), changeKey: writeKeysFile };
-    const ledger = begin();
-    await follower?.begin(ledger);
-    return { ledger, log: await createStore(store, ledger), changeKey: writeKeysFile };
-  });
-}
-
-/** Where no store has a key of its own, another password changes the keys file alone. */
-const writeKeysFile: OpenLedger["changeKey"] = (_, write) => write();
-
-/** The settings of a keys file that are part of a wallet's state. */
-export function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
-  const language = settings.get("seed_language");
-  const height = settings.get("refresh_height");
-  return {
-    seedLanguage: typeof language === "string" ? Buffer.from(language, "latin1").toString("utf8") : "",
-    refreshFromHeight: typeof height === "number" ? height : 0,
-  };
 }
 
 /** Whether an open wallet locks these files: they are its own, or those of its background wallet. */

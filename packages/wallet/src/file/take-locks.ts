@@ -1,5 +1,5 @@
 /** The locks that are taken when a wallet is opened. */
-import type { LedgerStore } from "./stored-ledger.ts";
+import type { LedgerStore } from "./open-rows.ts";
 import type { UnlockedKeys } from "./unlock-keys.ts";
 import type { WalletPaths } from "./wallet-files.ts";
 import { FileLocks, HeldLocks, takeLock, type WalletLocks } from "./wallet-lock.ts";

@@ -2,9 +2,9 @@
 import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fromHex, toHex } from "@anulo/protocol";
-import { type Engine, removeWalletRows, witnessedWallet, witnessedWallets } from "@anulo/store";
+import { type Engine, witnessedWallet, witnessedWallets } from "@anulo/store";
 import { WalletRefusal } from "../refusal.ts";
-import { readName } from "./stored-ledger.ts";
+import { readName, removeStored } from "./store-name.ts";
 import { exists } from "./wallet-files.ts";
 import { takeLock } from "./wallet-lock.ts";
 
@@ -95,7 +95,7 @@ export async function removeUnusedRows(place: StorePlace, id: string): Promise<v
     if ((await namedIn(folder)).get(id)?.hasKeys === true) throw refuse("its keys file is there");
     const reason = reasonOf(entry.state, now - entry.writtenAt);
     if (reason !== undefined) throw refuse(reason);
-    await removeWalletRows(engine, entry.wallet, secrets);
+    await removeStored(engine, entry.wallet, secrets);
     if (file !== undefined) await rm(file, { force: true });
   } finally {
     await unlock?.();

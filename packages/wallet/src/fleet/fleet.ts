@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger, Passes } from "@anulo/rpc";
 import { Expelled, OtherSettings, type PostgresEngine, type WalletLeases } from "@anulo/store";
-import type { SharedWallets } from "../file/stored-ledger.ts";
+import type { SharedWallets } from "../file/open-rows.ts";
 import { nextFolderOf, removeNextFolder, type WalletPaths } from "../file/wallet-files.ts";
 import { failedToOpen, MissingWallet, WalletRefusal } from "../refusal.ts";
 import { Backoff } from "./backoff.ts";
