@@ -48,13 +48,13 @@ test("what is no database, of another format, or truncated, is refused", async (
   const path = join(folder, "bad.mdb");
   await makeWith(path, 20);
   const copy = join(folder, "copy.mdb");
-  const damages: readonly [RegExp, () => void][] = [
+  const changes: readonly [RegExp, () => void][] = [
     [/no LMDB database/, () => writeFileSync(copy, Buffer.alloc(20_000, 1))],
     [/ends inside its first pages/, () => truncateSync(copy, 0)],
     [/ends inside its first pages/, () => truncateSync(copy, 4096)],
     [/bytes where/, () => truncateSync(copy, 16_384)],
   ];
-  for (const [reason, damage] of damages) {
+  for (const [reason, damage] of changes) {
     copyFileSync(path, copy);
     damage();
     assert.throws(() => openLmdbEngine(copy), reason);
