@@ -7,6 +7,8 @@ const coldOf = (dice: Dice): ColdOutput => ({
   txHash: dice.bytes(),
   mask: dice.bytes(),
   txPublicKey: dice.bytes(),
+  oneTimeKey: dice.bytes(),
+  keyImage: dice.bytes(),
   timestamp: 1_600_000_000 + dice.below(1e9),
   globalIndex: BigInt(dice.below(1e9)),
   txSize: dice.below(1e6),

@@ -169,6 +169,65 @@ for (const isCut of [false, true]) {
   });
 }
 
+/** The rows of version 2 of a ledger's outputs: keys and key images were columns after the others of 25 bytes. */
+function secondRows({ state: { outputs } }: Ledger): WalletRow[] {
+  const rows: WalletRow[] = [];
+  for (let row = 0; row * 256 < outputs.count; row++) {
+    const items = outputs.slice(256 * row, 256 * (row + 1));
+    const today = outputs.rowBytes(row)!;
+    const keysAt = 3 + 25 * items.length;
+    const keys = [
+      ...items.map(({ oneTimeKey }) => oneTimeKey),
+      ...items.map(({ keyImage = new Uint8Array(32) }) => keyImage),
+    ];
+    const value = Buffer.concat([today.subarray(0, keysAt), ...keys, today.subarray(keysAt)]);
+    rows.push({ table: outputTable, key: rowKey([row]), value });
+    const cold = items.map(({ txHash, mask, txPublicKey, timestamp, globalIndex, txSize, outputIndex }) => {
+      const numbers = Buffer.alloc(24);
+      numbers.writeDoubleBE(timestamp);
+      numbers.writeBigUInt64BE(globalIndex, 8);
+      numbers.writeUInt32BE(txSize, 16);
+      numbers.writeUInt32BE(outputIndex, 20);
+      return Buffer.concat([txHash, mask, txPublicKey, numbers]);
+    });
+    rows.push({ table: coldOutputTable, key: rowKey([row]), value: Buffer.concat(cold) });
+  }
+  return rows;
+}
+
+test("rows of version 2 are taken over once", async () => {
+  const dice = new Dice("second");
+  const [engine, wallet] = [createMemoryEngine(), nextId()];
+  const ledger = createLedger(network, settings);
+  for (let step = 0; step < 300; step++) applyChange(ledger, nextChange(dice, ledger));
+  // Some rows more, one of them full.
+  const model = { ...burntLedger(1).state.outputs.at(0)!, unlockTime: 500_000_007n };
+  for (let i = 0; i < 600; i++)
+    ledger.state.outputs.push({ ...model, oneTimeKey: dice.bytes(), keyImage: dice.bytes() });
+  const plain = plainState(ledger.state);
+  const { puts } = LedgerRows.of(ledger).take();
+  const isOther = ({ table }: WalletRow) =>
+    table !== outputTable && table !== coldOutputTable && table !== headTable;
+  const { indices: _, ...head } = readCbor(puts.find(({ table }) => table === headTable)!.value) as {
+    readonly indices: Plain;
+  };
+  const headRow = { table: headTable, key: rowKey([0]), value: writeCbor({ ...head, version: 2 }) };
+  const store = await open(engine, wallet);
+  await writeRows(store, { puts: [...puts.filter(isOther), ...secondRows(ledger), headRow], deletes: [] });
+  const { ledger: found, rows, isFormer } = (await LedgerRows.load(store, { network, settings }))!;
+  assert.equal(isFormer, true);
+  assert.deepEqual(plainState(found.state), plain);
+  checkBook(found.state.outputs);
+  await writeRows(store, await rows.takeAll());
+  await store.close();
+  const again = await open(engine, wallet);
+  const today = (await LedgerRows.load(again, { network, settings }))!;
+  assert.equal(today.isFormer, false);
+  assert.deepEqual(plainState(today.ledger.state), plain);
+  checkBook(today.ledger.state.outputs);
+  await again.close();
+});
+
 /** A ledger that was paid many times under one one-time key, each time more. */
 function burntLedger(times: number): Ledger {
   const ledger = createLedger(network, settings);

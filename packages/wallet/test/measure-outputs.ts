@@ -106,7 +106,10 @@ async function measureStore(ledger: Ledger): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "anulo-many-"));
   try {
     const store = await open(folder);
-    await measure("written to LMDB", () => writeRows(store, LedgerRows.of(ledger).take()));
+    await measure(
+      "written to LMDB",
+      async () => await writeRows(store, await LedgerRows.of(ledger).takeAll()),
+    );
     console.log(`file: ${megabytes(bytesBelow(folder))} MiB`);
     await measure("loaded from LMDB", () => LedgerRows.load(store, { network, settings }));
     await store.close();

@@ -97,7 +97,7 @@ async function write(folder: string): Promise<void> {
     state.txKeys.set(toHex(payment.txHash), [bytes(32)]);
   }
   const store = await open(folder);
-  await writeRows(store, LedgerRows.of(ledger).take());
+  await writeRows(store, await LedgerRows.of(ledger).takeAll());
   await store.close();
 }
 

@@ -204,8 +204,8 @@ function comparePayments(dice: Dice, payments: Payments, map: ReadonlyMap<string
   const spends = [...map].filter(
     ([, it]) => it.state !== "confirmed" && it.state !== "failed" && it.keyImages.map(toHex).includes(image),
   );
-  assert.equal(payments.spenderOf(image), spends[0]?.[0]);
-  assert.equal(payments.spenderOf(image, spends[0]?.[0]), spends[1]?.[0]);
+  assert.equal(payments.spenderOf(Buffer.from(image, "hex")), spends[0]?.[0]);
+  assert.equal(payments.spenderOf(Buffer.from(image, "hex"), spends[0]?.[0]), spends[1]?.[0]);
   const filter = { ...anything, account: dice.pick([undefined, 1])!, minors: dice.pick([[], [1]])! };
   const matching = [...confirmed]
     .reverse()
@@ -276,7 +276,7 @@ test("an index finds the newest of a key and those before it, through growth and
   }
 });
 
-test("records are read back at their addresses, long ones and those after a removal too", () => {
+test("records are read back at their addresses, long ones too", () => {
   const records = new Records();
   const written: { address: number; bytes: Uint8Array }[] = [];
   const add = (length: number) => {
@@ -294,13 +294,10 @@ test("records are read back at their addresses, long ones and those after a remo
     }
   };
   check(records);
-  const all = [...written];
-  records.removeFrom(written[1500]!.address);
-  written.length = 1500;
+  const all = written.length;
   for (let i = 0; i < 2000; i++) add(60);
   check(records);
-  written.length = 0;
-  for (const each of all) written.push(each);
+  written.length = all;
   check(view);
 });
 

@@ -16,7 +16,7 @@ function open(scanThreads: ScanThreads, seed: string) {
     used: [{ major: 0, minor: 0 }],
     lookahead,
     skipsCoinbase: false,
-    keyImages: new Uint8Array(0),
+    keyImages: [],
     watched: undefined,
     keep: async () => undefined,
   });

@@ -47,14 +47,16 @@ export class Cells {
     return change;
   }
 
-  /** The values of a table, in key order. Throws `DamagedJournal` if a part is missing. */
+  /** The values of a table from a row on, in key order. Throws `DamagedJournal` if a part is missing. */
   async *read(
     store: WalletStore,
     table: Table,
+    from = 0,
   ): AsyncGenerator<{ places: readonly number[]; value: Uint8Array }> {
     let places: readonly number[] = [];
     let parts: Uint8Array[] = [];
-    for await (const { key, value } of store.range(table)) {
+    const range = from === 0 ? {} : { from: rowKey([from]) };
+    for await (const { key, value } of store.range(table, range)) {
       const row = placesOf(key);
       if (row.part === 0) {
         if (parts.length > 0) yield { places, value: joined(parts) };

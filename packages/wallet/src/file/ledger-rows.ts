@@ -11,6 +11,7 @@ import { append } from "../lists.ts";
 import type { Account, NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { Cells, type RowChange } from "./cells.ts";
 import { type FormerProgress, loadFormer } from "./former-rows.ts";
+import { type IndexHead, IndexRows, NO_INDICES } from "./index-rows.ts";
 import { DamagedJournal, unreadableVersion } from "./journal.ts";
 import {
   accountTable,
@@ -26,8 +27,8 @@ import {
 import { OutboxRows } from "./outbox-rows.ts";
 import { PackedRows } from "./packed-rows.ts";
 
-/** Version 1 had no packed rows. */
-const FORMAT_VERSION = 2;
+/** Version 1 had no packed rows; in version 2 the keys of outputs were with what choices of inputs need. */
+const FORMAT_VERSION = 3;
 const ID_BYTES = 32;
 
 const listNames = Object.keys(listTables) as ListName[];
@@ -44,7 +45,7 @@ const listOf = (state: WalletState, name: ListName): List =>
   name === "backgroundTransactions" ? (state.background?.transactions ?? []) : (state[name] as List);
 
 /** The parts of a state that are in no list, map or account. */
-function headOf(state: WalletState, outbox: OutboxSpan) {
+function headOf(state: WalletState, outbox: OutboxSpan, indices: IndexHead) {
   const { recent, background, outputs, incoming, intents, pool, addressBook, frozenBefore, ...others } =
     state;
   const { accounts, outgoing, txKeys, accountTags, notes, attributes, ...others2 } = others;
@@ -53,14 +54,18 @@ function headOf(state: WalletState, outbox: OutboxSpan) {
     ...head,
     version: FORMAT_VERSION,
     outbox,
+    indices,
     recentOffset: recent.offset,
     recentCount: recent.ids.length,
     background: background && { ...background, transactions: [] },
   };
 }
 
-/** Rows of earlier programs have no outbox; an earlier program that goes on from ours leaves its span as it is. */
-type Head = Omit<ReturnType<typeof headOf>, "outbox"> & { readonly outbox?: OutboxSpan };
+/** Rows of earlier programs have no outbox, and no indices; an earlier program that goes on from ours leaves its span as it is. */
+type Head = Omit<ReturnType<typeof headOf>, "outbox" | "indices"> & {
+  readonly outbox?: OutboxSpan;
+  readonly indices?: IndexHead;
+};
 
 export type LoadOptions = {
   readonly network: NetworkName;
@@ -75,6 +80,7 @@ export class LedgerRows {
   readonly #ledger: Ledger;
   readonly #cells: Cells;
   readonly #packed: PackedRows;
+  readonly #indices: IndexRows;
   /** Number of rows that each list has in the store. */
   readonly #rowsOf = new Map<ListName, number>();
   /** Number of each entry of a map, and the next free number. */
@@ -88,6 +94,7 @@ export class LedgerRows {
     this.#ledger = ledger;
     this.#cells = cells;
     this.#packed = new PackedRows(ledger.state, cells);
+    this.#indices = new IndexRows(ledger.state, cells);
     for (const map of mapNames) this.#numbers.set(map, new Map());
     ledger.touched.begin();
   }
@@ -118,15 +125,15 @@ export class LedgerRows {
     const head = await readHead(store, cells);
     if (head === undefined) return undefined;
     if (head.network !== network) throw new DamagedJournal("the wallet's store is of another network");
-    const { version, recentOffset, recentCount, outbox, ...rest } = head;
+    const { version, recentOffset, recentCount, outbox, indices = NO_INDICES, ...rest } = head;
     Object.assign(ledger.state, rest);
     ledger.state.outputs.pass(ledger.state.height);
     const rows = new LedgerRows(ledger, cells, new OutboxRows());
     const { changeCount } = ledger.state;
     rows.outbox.continueFrom(store, cells, outbox ?? { start: 0, after: changeCount, upTo: changeCount });
     const isFormer = version < FORMAT_VERSION;
-    if (isFormer) await loadFormer(store, { state: ledger.state, cells, names, onProgress: onFormer });
-    else await rows.#loadPacked(store, names);
+    if (version === 1) await loadFormer(store, { state: ledger.state, cells, names, onProgress: onFormer });
+    else await rows.#loadPacked(store, { names, indices, isFormer });
     for (const list of listNames) await rows.#loadList(store, list, names);
     for (const map of mapNames) await rows.#loadMap(store, map, names);
     await rows.#loadAccounts(store, names);
@@ -135,15 +142,25 @@ export class LedgerRows {
     return { ledger, rows, isFormer };
   }
 
-  async #loadPacked(store: WalletStore, names: NamesRead): Promise<void> {
-    const { outputs, incoming } = this.#ledger.state;
+  async #loadPacked(
+    store: WalletStore,
+    parts: { readonly names: NamesRead; readonly indices: IndexHead; readonly isFormer: boolean },
+  ): Promise<void> {
+    const { names, indices, isFormer } = parts;
+    const { outputs, incoming, outgoing, txKeys } = this.#ledger.state;
     try {
-      await this.#packed.load(store, names);
+      await this.#indices.loadReceipts(store, indices);
+      await this.#packed.load(store, { names, isFormer });
+      await this.#indices.loadOutputs(store, indices);
     } catch (error) {
       throw error instanceof RangeError ? new DamagedJournal(error.message) : error;
     }
-    await runSliced(outputs.index());
-    await runSliced(incoming.index());
+    for (const part of [outputs, incoming, outgoing, txKeys]) await runSliced(part.index());
+  }
+
+  /** Makes the segments that are due, in slices while the ledger may change; the next rows taken have them. */
+  async makeSegments(): Promise<void> {
+    await runSliced(this.#ledger.state.incoming.makeSegments());
   }
 
   /** Tells that all rows taken so far are in this store. */
@@ -215,18 +232,22 @@ export class LedgerRows {
   /** The rows that update the store to the ledger's current state; this clears the marks. */
   take(): RowChange {
     for (const _ of this.#packed.put());
+    // One at a time: making a segment takes some milliseconds.
+    for (const _ of this.#indices.put(1));
     return this.#takeOthers();
   }
 
   /** The same in slices, for a ledger that is not in use yet and of which all is written. */
   async takeAll(): Promise<RowChange> {
     await runSliced(this.#packed.put());
+    await runSliced(this.#ledger.state.incoming.makeSegments());
+    await runSliced(this.#indices.put(Number.POSITIVE_INFINITY));
     return this.#takeOthers();
   }
 
   #takeOthers(): RowChange {
     const { state, touched } = this.#ledger;
-    const head = headOf(state, this.outbox.put(this.#cells, state.changeCount));
+    const head = headOf(state, this.outbox.put(this.#cells, state.changeCount), this.#indices.head);
     this.#cells.put(headTable, [0], writeCbor(head as unknown as Plain));
     for (const list of listNames) this.#takeList(list);
     for (const map of mapNames) this.#takeMap(map);

@@ -34,6 +34,9 @@ export const itemsPerRow: { readonly [L in ListName]: number } = {
 export const outputTable = inOrder(9);
 export const coldOutputTable = inOrder(10);
 export const receiptTable = inOrder(11);
+/** Segments of what finds outputs and receipts, by index and number: they follow from these. */
+export const segmentTable = inOrder(12, 2);
+export const receiptSegmentTable = inOrder(13, 2);
 /** Payments by place: packed ones some per row, the others one per row. */
 export const packedPaymentTable = inOrder(29);
 export const livePaymentTable = inOrder(30);
@@ -77,6 +80,8 @@ export const ledgerTables: readonly Table[] = [
   outputTable,
   coldOutputTable,
   receiptTable,
+  segmentTable,
+  receiptSegmentTable,
   packedPaymentTable,
   livePaymentTable,
   txKeyTable,

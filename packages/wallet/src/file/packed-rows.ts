@@ -1,15 +1,16 @@
 /** The packed parts of a wallet's ledger as rows of a store: outputs, receipts, payments, transaction keys. */
 import { Fenced, type Table, type WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
-import { COLD_OUTPUTS } from "../outputs/cold-outputs.ts";
+import { COLD_OUTPUTS, pageOfFormer } from "../outputs/cold-outputs.ts";
+import { splitFormerRow } from "../outputs/output-row.ts";
 import { PAYMENTS_PER_ROW } from "../packed/payments.ts";
+import { PAGE_RECEIPTS } from "../packed/receipt-pages.ts";
 import { ownedElsewhere, UnreadStore } from "../refusal.ts";
 import type { OutgoingPayment, WalletState } from "../state.ts";
 import type { Cells } from "./cells.ts";
 import { DamagedJournal } from "./journal.ts";
 import {
   coldOutputTable,
-  countRows,
   livePaymentTable,
   outputTable,
   packedPaymentTable,
@@ -21,10 +22,10 @@ import {
 const missing = (what: string) => new DamagedJournal(`rows of the wallet's store are missing: ${what}`);
 
 /** Throws `WalletRefusal`: `UnreadStore`, unless another service has opened the wallet. */
-function readColdPage(store: WalletStore, page: number): Uint8Array {
+function pageNow(store: WalletStore, table: Table, page: number): Uint8Array {
   try {
-    const bytes = store.readNow(coldOutputTable, rowKey([page]));
-    if (bytes === undefined) throw missing("outputs");
+    const bytes = store.readNow(table, rowKey([page]));
+    if (bytes === undefined) throw missing(`table ${table.number}`);
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   } catch (error) {
     throw error instanceof Fenced ? ownedElsewhere() : new UnreadStore((error as Error).message);
@@ -47,7 +48,7 @@ export class PackedRows {
     const { outputs, incoming, outgoing, txKeys } = this.#state;
     yield* this.#putAll(outputTable, outputs.takeChangedRows(), (row) => outputs.rowBytes(row));
     yield* this.#putAll(coldOutputTable, outputs.cold.takeChanged(), (row) => outputs.cold.pageBytes(row));
-    yield* this.#putAll(receiptTable, incoming.takeChangedRows(), (row) => incoming.rowBytes(row));
+    yield* this.#putAll(receiptTable, incoming.pages.takeChanged(), (row) => incoming.rowBytes(row));
     yield* this.#putAll(txKeyTable, txKeys.takeChangedRows(), (row) => txKeys.rowBytes(row));
     const places = outgoing.takeChanged();
     const rows = new Set(Array.from(places, (place) => Math.floor(place / PAYMENTS_PER_ROW)));
@@ -75,12 +76,20 @@ export class PackedRows {
     }
   }
 
-  /** Loads all rows. Throws `DamagedJournal`. */
-  async load(store: WalletStore, names: NamesRead): Promise<void> {
+  /**
+   * Loads the rows; `isFormer`: outputs are in rows of version 2, and have to be written. Throws `DamagedJournal`.
+   */
+  async load(
+    store: WalletStore,
+    { names, isFormer }: { readonly names: NamesRead; readonly isFormer: boolean },
+  ): Promise<void> {
     const { incoming, outgoing, txKeys } = this.#state;
-    await this.#loadOutputs(store);
-    incoming.reserveRows(await countRows(store, receiptTable));
-    await this.#loadAll(store, receiptTable, (bytes) => incoming.addRow(bytes));
+    if (isFormer) await this.#loadFormerOutputs(store);
+    else await this.#loadOutputs(store);
+    // Rows that are read when they are needed are counted in already.
+    const first = incoming.length / PAGE_RECEIPTS;
+    if (store.readsNow) this.#readReceiptsFrom(store);
+    await this.#loadAll(store, receiptTable, (bytes) => incoming.addRow(bytes), first);
     await this.#loadAll(store, txKeyTable, (bytes) => {
       txKeys.addRow(bytes);
       bytes.fill(0);
@@ -99,7 +108,7 @@ export class PackedRows {
     const { cold, count } = outputs;
     const countOf = (page: number) => Math.min(COLD_OUTPUTS, count - page * COLD_OUTPUTS);
     if (store.readsNow) {
-      cold.readFrom((page) => readColdPage(store, page));
+      cold.readFrom((page) => pageNow(store, coldOutputTable, page));
       for (let page = 0; page * COLD_OUTPUTS < count; page++) cold.addWritten(page, { count: countOf(page) });
     } else {
       let next = 0;
@@ -111,10 +120,27 @@ export class PackedRows {
     }
   }
 
+  async #loadFormerOutputs(store: WalletStore): Promise<void> {
+    const { outputs } = this.#state;
+    for await (const { places, value } of this.#cells.read(store, outputTable)) {
+      const { row, keys } = splitFormerRow(value);
+      const rest = await store.read(coldOutputTable, rowKey(places));
+      if (rest === undefined) throw missing("outputs");
+      const count = outputs.addRow(row);
+      outputs.cold.addWritten(places[0]!, { count, bytes: pageOfFormer(rest, keys) });
+    }
+    outputs.changeAll();
+  }
+
   /** Reads a table whose rows are numbered without a gap. */
-  async #loadAll(store: WalletStore, table: Table, add: (bytes: Uint8Array) => void): Promise<void> {
-    let next = 0;
-    for await (const { places, value } of this.#cells.read(store, table)) {
+  async #loadAll(
+    store: WalletStore,
+    table: Table,
+    add: (bytes: Uint8Array) => void,
+    first = 0,
+  ): Promise<void> {
+    let next = first;
+    for await (const { places, value } of this.#cells.read(store, table, first)) {
       if (places[0] !== next++) throw missing(`table ${table.number}`);
       add(value);
     }
@@ -123,7 +149,15 @@ export class PackedRows {
   /** Tells that all rows put so far are in the store; where it can, what is seldom needed is read there from now on. */
   written(store: WalletStore): void {
     const { cold } = this.#state.outputs;
-    if (store.readsNow) cold.readFrom((page) => readColdPage(store, page));
+    if (store.readsNow) {
+      cold.readFrom((page) => pageNow(store, coldOutputTable, page));
+      this.#readReceiptsFrom(store);
+    }
     cold.written();
+    this.#state.incoming.pages.written();
+  }
+
+  #readReceiptsFrom(store: WalletStore): void {
+    this.#state.incoming.pages.readFrom((page) => pageNow(store, receiptTable, page));
   }
 }

@@ -142,6 +142,8 @@ export class RowLog implements ChangeLog {
         await this.#write(this.#rows.take());
         this.#rows.written(this.#store);
         for (const { done } of waiting) done();
+        // What can't be made now, for lack of a page, is made later.
+        if (!this.#isClosing) await this.#rows.makeSegments().catch(() => undefined);
       } catch (error) {
         // The state of the rows may be unknown now: the wallet has to be opened again.
         this.#broken ??= refusalOf(error);

@@ -4,7 +4,7 @@
  */
 import { equalBytes, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
-import { isFrom } from "../packed/payments.ts";
+import { isFrom } from "../packed/payment-record.ts";
 import type { ReceiptFilter } from "../packed/receipts.ts";
 import { Selected } from "../packed/records.ts";
 import type {

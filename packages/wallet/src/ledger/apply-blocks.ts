@@ -242,7 +242,7 @@ export function pendingSpender(
   except?: string,
 ): string | undefined {
   if (image === undefined) return undefined;
-  return state.outgoing.spenderOf(toHex(image), except);
+  return state.outgoing.spenderOf(image, except);
 }
 
 /**

@@ -126,6 +126,6 @@ function takeKeyImage(ledger: Ledger, oneTimeKey: string, keyImage: Uint8Array):
   putMissing(ledger, "coldKeyImages", [[oneTimeKey, keyImage]]);
   const { outputs } = ledger.state;
   const place = outputs.placeOfKey(fromHex(oneTimeKey));
-  if (place === undefined || outputs.hotAt(place).keyImage !== undefined) return;
+  if (place === undefined || outputs.hasKeyImage(place)) return;
   outputs.learnKeyImage(place, keyImage);
 }

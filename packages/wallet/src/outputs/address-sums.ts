@@ -40,6 +40,11 @@ export class AddressSums {
     return this.#accounts.keys();
   }
 
+  /** What an address holds, to be counted up. */
+  toCount(major: number, minor: number): AddressSum {
+    return this.#sumAt(major, minor);
+  }
+
   /** Counts an output in (`by` 1) or out again (`by` -1). */
   count(output: Counted, by: 1 | -1): void {
     const { major, minor, amount, isFrozen, isPending, isSpent } = output;

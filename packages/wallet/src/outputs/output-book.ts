@@ -1,12 +1,15 @@
 /**
- * A wallet's outputs, in the order in which it found them: with all look-up tables some 115 bytes each, and 120 more of what `cold` holds. Every change of
- * one goes through a method of the book, which keeps sums and tables right; what it returns are copies.
+ * A wallet's outputs, in the order in which it found them: with all look-up tables some 45 bytes each, and 184 more of
+ * what `cold` holds. Every change of one goes through a method of the book, which keeps sums and tables right; what it
+ * returns are copies.
  */
 import { randomFillSync } from "node:crypto";
+import { equalBytes } from "@anulo/protocol";
+import { SEGMENT_PLACES } from "../packed/hash-segment.ts";
 import { type AddressSum, AddressSums } from "./address-sums.ts";
-import { ColdOutputs } from "./cold-outputs.ts";
+import { COLD_OUTPUTS, ColdOutputs } from "./cold-outputs.ts";
 import { KeyIndex } from "./key-index.ts";
-import { LockedPlaces, waitsForTime } from "./locked-places.ts";
+import { LockedPlaces, SPENDABLE_AGE, waitsForTime } from "./locked-places.ts";
 import { type HotOutput, OutputPage, PAGE_OUTPUTS } from "./output-page.ts";
 import { type At, OutputPages } from "./output-pages.ts";
 import { type RestOfRow, ROW_OUTPUTS, readOutputRow, writeOutputRow } from "./output-row.ts";
@@ -18,8 +21,6 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   readonly #replaced = new Map<number, OwnedOutput>();
   readonly #byOneTimeKey: KeyIndex;
   readonly #byKeyImage: KeyIndex;
-  /** Whether two outputs may have had the same key or key image, so that the tables hide one of them. */
-  #hasHidden = false;
   readonly #sums = new AddressSums();
   readonly #locked = new LockedPlaces();
   /** Rows whose columns have changed since they were taken. */
@@ -29,8 +30,8 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
 
   constructor() {
     super();
-    this.#byOneTimeKey = new KeyIndex((place) => this.keyAt("oneTimeKeys", place), randomFillSync);
-    this.#byKeyImage = new KeyIndex((place) => this.keyAt("keyImages", place), randomFillSync);
+    this.#byOneTimeKey = new KeyIndex((place) => this.#cold.keyAt(place, "oneTimeKey"), randomFillSync);
+    this.#byKeyImage = new KeyIndex((place) => this.#cold.keyAt(place, "keyImage"), randomFillSync);
   }
 
   static of(outputs: Iterable<OwnedOutput>): OutputBook {
@@ -62,9 +63,11 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   at(place: number): OwnedOutput | undefined {
     if (!(place >= 0 && place < this.end)) return undefined;
     const { page, index } = this.locate(place);
+    const cold = this.#cold.read(place);
     return {
-      ...this.#cold.read(place),
+      ...cold,
       ...page.read(index),
+      keyImage: page.is("keyImage", index) ? cold.keyImage : undefined,
       pendingSpend: this.#pending.get(place),
       replaces: this.#replaced.get(place),
     };
@@ -125,27 +128,38 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     this.end += 1;
     this.locate(place).page.reserve(place % PAGE_OUTPUTS);
     this.#write(place, output);
+    this.#byOneTimeKey.add(place);
+    if (output.keyImage !== undefined) this.#byKeyImage.add(place);
     return place;
   }
 
   /** Puts another output in the place of one. */
   replace(place: number, output: OwnedOutput): void {
     this.#version += 1;
-    this.#erase(place);
+    const { oneTimeKey, keyImage } = this.at(place)!;
+    const isSameKey = equalBytes(oneTimeKey, output.oneTimeKey);
+    const isSameImage =
+      keyImage !== undefined && output.keyImage !== undefined && equalBytes(keyImage, output.keyImage);
+    if (!isSameKey) this.#byOneTimeKey.remove(place);
+    if (!isSameImage && keyImage !== undefined) this.#byKeyImage.remove(place);
+    this.#forget(place);
     this.#write(place, output);
+    if (!isSameKey) this.#byOneTimeKey.add(place);
+    if (!isSameImage && output.keyImage !== undefined) this.#byKeyImage.add(place);
   }
 
   /** Removes the outputs from a place on. */
   truncate(count: number): void {
     if (count >= this.end) return;
     this.#version += 1;
-    this.#cold.truncate(count);
+    this.#byOneTimeKey.truncate(count);
+    this.#byKeyImage.truncate(count);
     while (this.end > count) {
-      this.#erase(this.end - 1);
+      this.#forget(this.end - 1);
       this.end -= 1;
       if (this.end % PAGE_OUTPUTS === 0) this.pages.pop();
     }
-    if (this.#hasHidden) this.#indexAgain();
+    this.#cold.truncate(count);
   }
 
   /** Sets the height of the block that spends an output; undefined if none does. */
@@ -167,11 +181,30 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   }
 
   learnKeyImage(place: number, keyImage: Uint8Array): void {
-    this.#unindexImage(place);
     const { page, index } = this.locate(place);
-    page.setKeyImage(index, keyImage);
-    this.#indexImage(place);
+    if (page.is("keyImage", index)) this.#byKeyImage.remove(place);
+    else this.imageCount += 1;
+    this.#cold.writeKeyImage(place, keyImage);
+    page.mark("keyImage", index, true);
+    this.#byKeyImage.add(place);
     this.#markRow(place);
+  }
+
+  /** All known key images, 32 bytes each, one after the other: of some hundred outputs at a time. */
+  *keyImages(): Generator<Uint8Array> {
+    for (let page = 0; page * COLD_OUTPUTS < this.end; page++)
+      yield this.#cold.keysOn(page, "keyImage", (place) => this.hasKeyImage(place));
+  }
+
+  /** What finds places by one-time key, and by key image. */
+  get indices(): readonly KeyIndex[] {
+    return [this.#byOneTimeKey, this.#byKeyImage];
+  }
+
+  /** Marks all rows as changed. */
+  changeAll(): void {
+    for (let row = 0; row * ROW_OUTPUTS < this.end; row++) this.#changedRows.add(row);
+    this.#cold.changeAll();
   }
 
   /** What the rows of a store have of the outputs, beside their columns. */
@@ -209,20 +242,22 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     for (const [index, by] of rest.pending) this.#pending.set(first + index, by);
     for (const [index, older] of rest.replaced) this.#replaced.set(first + index, older);
     this.end += count;
-    for (let place = first; place < this.end; place++) {
-      const { page, index } = this.locate(place);
-      if (page.is("unlockTime", index) && waitsForTime(this.lockAt(place))) this.#timed += 1;
-      if (page.is("keyImage", index)) this.imageCount += 1;
-      this.#tally(place, 1);
-    }
+    this.#tallyRow(first, count);
     return count;
   }
 
-  /** Makes the look-up tables, after rows were added; pauses in between. */
+  /** Has all outputs found by their keys, after rows were added, where no segment of an index does; pauses in between. */
   *index(): Generator<void> {
-    const hasImage = (place: number) => this.hasKeyImage(place);
-    const isHidden = yield* this.#byOneTimeKey.addAll(this.end, () => true);
-    this.#hasHidden = (yield* this.#byKeyImage.addAll(this.end, hasImage)) || isHidden;
+    for (let first = 0; first < this.end; first += SEGMENT_PLACES) {
+      const isMissing = (index: KeyIndex) => !index.hasSegment(first / SEGMENT_PLACES);
+      const [needsKeys, needsImages] = this.indices.map(isMissing);
+      if (!needsKeys && !needsImages) continue;
+      for (let place = first; place < Math.min(first + SEGMENT_PLACES, this.end); place++) {
+        if (place % COLD_OUTPUTS === 0) yield;
+        if (needsKeys) this.#byOneTimeKey.add(place);
+        if (needsImages && this.hasKeyImage(place)) this.#byKeyImage.add(place);
+      }
+    }
   }
 
   /** Tells the height the wallet has reached: what that unlocks need not be looked at any more. */
@@ -238,45 +273,18 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     if (output.pendingSpend !== undefined) this.#pending.set(place, output.pendingSpend);
     if (output.replaces !== undefined) this.#replaced.set(place, output.replaces);
     if (waitsForTime(output)) this.#timed += 1;
-    if (this.#byOneTimeKey.add(place) !== undefined) this.#hasHidden = true;
-    this.#indexImage(place);
+    if (output.keyImage !== undefined) this.imageCount += 1;
     this.#tally(place, 1);
   }
 
-  #erase(place: number): void {
+  /** Reverts `#write`, but for the keys. */
+  #forget(place: number): void {
     this.#markRow(place);
     this.#tally(place, -1);
     if (waitsForTime(this.lockAt(place))) this.#timed -= 1;
-    this.#byOneTimeKey.remove(place);
-    this.#unindexImage(place);
+    if (this.hasKeyImage(place)) this.imageCount -= 1;
     this.#pending.delete(place);
     this.#replaced.delete(place);
-  }
-
-  #indexImage(place: number): void {
-    const { page, index } = this.locate(place);
-    if (!page.is("keyImage", index)) return;
-    this.imageCount += 1;
-    if (this.#byKeyImage.add(place) !== undefined) this.#hasHidden = true;
-  }
-
-  #unindexImage(place: number): void {
-    const { page, index } = this.locate(place);
-    if (!page.is("keyImage", index)) return;
-    this.imageCount -= 1;
-    this.#byKeyImage.remove(place);
-  }
-
-  /** Of outputs with the same key, the last one is found. */
-  #indexAgain(): void {
-    this.#byOneTimeKey.clear();
-    this.#byKeyImage.clear();
-    this.#hasHidden = false;
-    for (let place = 0; place < this.end; place++) {
-      const { page, index } = this.locate(place);
-      if (this.#byOneTimeKey.add(place) !== undefined) this.#hasHidden = true;
-      if (page.is("keyImage", index) && this.#byKeyImage.add(place) !== undefined) this.#hasHidden = true;
-    }
   }
 
   #change(place: number, change: (at: At) => void): void {
@@ -313,6 +321,37 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     if (isSpent) return;
     if (by === 1) this.#locked.add(major, place, this.lockAt(place));
     else this.#locked.delete(major, place);
+  }
+
+  /** Counts in outputs of one page that were put into its columns, as `#tally` and `#write` do each. */
+  #tallyRow(first: number, count: number): void {
+    const { page, index: from } = this.locate(first);
+    const { majors, minors, heights, spends, amounts } = page.columns;
+    const unlockedUpTo = this.#locked.passed - SPENDABLE_AGE;
+    let unspent = 0;
+    for (let index = from; index < from + count; index++) {
+      const isTimed = page.is("unlockTime", index) && waitsForTime(this.lockAt(first - from + index));
+      if (isTimed) this.#timed += 1;
+      if (page.is("keyImage", index)) this.imageCount += 1;
+      if (!page.is("rct", index)) this.visible += 1;
+      const sum = this.#sums.toCount(majors[index]!, minors[index]!);
+      sum.outputs += 1;
+      if (spends[index] !== 0) continue;
+      const isPending = page.is("pending", index);
+      const isFrozen = page.is("frozen", index);
+      if (!isPending) unspent += 1;
+      if (!isPending) sum.unspent += 1;
+      if (isPending && !isFrozen) {
+        sum.reservedCount += 1;
+        sum.reserved += amounts[index]!;
+      } else if (!isFrozen) {
+        sum.freeCount += 1;
+        sum.free += amounts[index]!;
+      }
+      if (heights[index]! <= unlockedUpTo && !page.is("unlockTime", index)) continue;
+      this.#locked.add(majors[index]!, first - from + index, this.lockAt(first - from + index));
+    }
+    page.addUnspent(unspent);
   }
 
   #lockAgain(height: number): void {

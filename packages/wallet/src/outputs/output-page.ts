@@ -1,11 +1,10 @@
-/** Some outputs as columns of what changes and choices of inputs need: 97 bytes of each. */
+/** Some outputs as columns of what changes and choices of inputs need: 25 bytes of each, and 8 where some have unlock times. */
 import type { ColdOutput } from "./cold-outputs.ts";
 import type { OwnedOutput } from "./owned-output.ts";
 
 /** Maximum number of outputs of a page. */
 export const PAGE_OUTPUTS = 1024;
 const LEAST_OUTPUTS = 8;
-const KEY_BYTES = 32;
 
 const FLAGS = { rct: 1, coinbase: 2, frozen: 4, keyImage: 8, pending: 16, unlockTime: 32 } as const;
 type Flag = keyof typeof FLAGS;
@@ -16,7 +15,6 @@ export const spendableFlags = (needsKeyImage: boolean): readonly [mask: number, 
   return [FLAGS.frozen | FLAGS.pending | image, image];
 };
 
-const NO_KEY = new Uint8Array(KEY_BYTES);
 const ALL_ONES = 0xffff_ffff;
 
 export type HotOutput = Omit<OwnedOutput, keyof ColdOutput | "replaces">;
@@ -24,28 +22,24 @@ export type HotOutput = Omit<OwnedOutput, keyof ColdOutput | "replaces">;
 /** Which word of a number of 64 bits has its higher half, on this processor. */
 const HIGH_WORD = new Uint32Array(BigUint64Array.of(1n).buffer)[1] === 0 ? 1 : 0;
 
-function columnsOf(capacity: number) {
-  const keys = () => new Uint8Array(KEY_BYTES * capacity);
+function columnsOf(capacity: number, hasUnlockTimes = false) {
   const amounts = new BigUint64Array(capacity);
   return {
     amounts,
     /** The same memory: numbers of 64 bits are slow to make. */
     amountWords: new Uint32Array(amounts.buffer),
-    unlockTimes: new BigUint64Array(capacity),
+    unlockTimes: new BigUint64Array(hasUnlockTimes ? capacity : 0),
     heights: new Uint32Array(capacity),
     /** Height + 1, so that 0 is an output that no block spends. */
     spends: new Uint32Array(capacity),
     majors: new Uint32Array(capacity),
     minors: new Uint32Array(capacity),
     flags: new Uint8Array(capacity),
-    oneTimeKeys: keys(),
-    keyImages: keys(),
   };
 }
 
 export type Columns = Readonly<ReturnType<typeof columnsOf>>;
 type NumberColumn = "heights" | "spends" | "majors" | "minors";
-type KeyColumn = "oneTimeKeys" | "keyImages";
 
 export class OutputPage {
   columns: Columns = columnsOf(LEAST_OUTPUTS);
@@ -56,7 +50,7 @@ export class OutputPage {
   greatestHeight = 0;
   /** Above the height of every block that spends one of the outputs. */
   greatestSpend = 0;
-  /** Whether an output may have an unlock time. */
+  /** Whether an output may have an unlock time, and the column is there. */
   hasUnlockTimes = false;
   /** No amount is below this number, which is near to one. */
   leastAmount = Number.POSITIVE_INFINITY;
@@ -67,7 +61,18 @@ export class OutputPage {
     if (index < this.#capacity) return;
     const former = this.columns;
     this.#capacity = Math.min(PAGE_OUTPUTS, Math.max(2 * this.#capacity, index + 1));
-    this.columns = columnsOf(this.#capacity);
+    this.#copy(former);
+  }
+
+  /** Makes room for unlock times, which few outputs have. */
+  reserveUnlockTimes(): void {
+    if (this.hasUnlockTimes) return;
+    this.hasUnlockTimes = true;
+    this.#copy(this.columns);
+  }
+
+  #copy(former: Columns): void {
+    this.columns = columnsOf(this.#capacity, this.hasUnlockTimes);
     for (const name of Object.keys(former) as (keyof Columns)[])
       this.columns[name].set(former[name] as never);
   }
@@ -95,6 +100,12 @@ export class OutputPage {
     this.#greatestUnspent = undefined;
   }
 
+  /** Counts in outputs that nothing spends. */
+  addUnspent(count: number): void {
+    this.unspent += count;
+    this.#greatestUnspent = undefined;
+  }
+
   is(flag: Flag, index: number): boolean {
     return (this.columns.flags[index]! & FLAGS[flag]) !== 0;
   }
@@ -114,23 +125,17 @@ export class OutputPage {
     this.greatestSpend = Math.max(this.greatestSpend, this.columns.spends[index]!);
   }
 
-  setKeyImage(index: number, keyImage: Uint8Array | undefined): void {
-    this.mark("keyImage", index, keyImage !== undefined);
-    this.#setKey("keyImages", index, keyImage ?? NO_KEY);
-  }
-
-  /** Throws `RangeError` for a number or key that does not fit. */
-  write(index: number, output: HotOutput): void {
+  /** Throws `RangeError` for a number that does not fit. */
+  write(index: number, output: HotOutput & Pick<ColdOutput, "keyImage">): void {
+    if (output.unlockTime !== 0n) this.reserveUnlockTimes();
     const { columns } = this;
+    if (this.hasUnlockTimes) columns.unlockTimes[index] = output.unlockTime;
     columns.amounts[index] = output.amount;
     this.leastAmount = Math.min(this.leastAmount, Number(output.amount));
-    columns.unlockTimes[index] = output.unlockTime;
     this.#setNumber("heights", index, output.height);
     this.greatestHeight = Math.max(this.greatestHeight, output.height);
-    this.hasUnlockTimes ||= output.unlockTime !== 0n;
     this.#setNumber("majors", index, output.subaddress.major);
     this.#setNumber("minors", index, output.subaddress.minor);
-    this.#setKey("oneTimeKeys", index, output.oneTimeKey);
     columns.flags[index] = 0;
     this.mark("rct", index, output.rct);
     this.mark("coinbase", index, output.coinbase);
@@ -138,21 +143,12 @@ export class OutputPage {
     this.mark("pending", index, output.pendingSpend !== undefined);
     this.mark("unlockTime", index, output.unlockTime !== 0n);
     this.setSpentHeight(index, output.spentHeight);
-    this.setKeyImage(index, output.keyImage);
+    this.mark("keyImage", index, output.keyImage !== undefined);
   }
 
   #setNumber(column: NumberColumn, index: number, value: number): void {
     if (!(value >= 0 && value < ALL_ONES)) throw new RangeError(`${column} of an output: ${value}`);
     this.columns[column][index] = value;
-  }
-
-  #setKey(column: KeyColumn, index: number, key: Uint8Array): void {
-    if (key.length !== KEY_BYTES) throw new RangeError(`${column} of an output: ${key.length} bytes`);
-    this.columns[column].set(key, KEY_BYTES * index);
-  }
-
-  keyOf(column: KeyColumn, index: number): Uint8Array {
-    return this.columns[column].slice(KEY_BYTES * index, KEY_BYTES * (index + 1));
   }
 
   read(index: number): Omit<HotOutput, "pendingSpend"> {
@@ -161,11 +157,9 @@ export class OutputPage {
     return {
       amount: columns.amounts[index]!,
       rct: this.is("rct", index),
-      oneTimeKey: this.keyOf("oneTimeKeys", index),
-      keyImage: this.is("keyImage", index) ? this.keyOf("keyImages", index) : undefined,
       subaddress: { major: columns.majors[index]!, minor: columns.minors[index]! },
       height: columns.heights[index]!,
-      unlockTime: columns.unlockTimes[index]!,
+      unlockTime: this.hasUnlockTimes ? columns.unlockTimes[index]! : 0n,
       coinbase: this.is("coinbase", index),
       frozen: this.is("frozen", index),
       spentHeight: spend === 0 ? undefined : spend - 1,
@@ -179,7 +173,6 @@ export class OutputPage {
       this.greatestHeight = Math.max(this.greatestHeight, heights[index]!);
       this.greatestSpend = Math.max(this.greatestSpend, spends[index]!);
       this.leastAmount = Math.min(this.leastAmount, this.amountNumber(index));
-      this.hasUnlockTimes ||= this.is("unlockTime", index);
     }
   }
 }

@@ -1,5 +1,4 @@
 /** The columns of a wallet's outputs, as they are read: no output object is created to read one column. */
-import type { KeyAt } from "./key-index.ts";
 import { SPENDABLE_AGE } from "./locked-places.ts";
 import { type OutputPage, PAGE_OUTPUTS, spendableFlags } from "./output-page.ts";
 
@@ -45,20 +44,6 @@ export class OutputPages {
     const first = place - (place % PAGE_OUTPUTS);
     const greatest = this.pageOf(place).greatestUnspent(Math.min(PAGE_OUTPUTS, this.end - first));
     return { end: first + PAGE_OUTPUTS, greatest };
-  }
-
-  /** All known key images, 32 bytes each, one after the other. */
-  keyImages(): Uint8Array {
-    const images = new Uint8Array(32 * this.imageCount);
-    let end = 0;
-    for (const { page, length } of this.#filled()) {
-      for (let index = 0; index < length; index++) {
-        if (!page.is("keyImage", index)) continue;
-        images.set(page.columns.keyImages.subarray(32 * index, 32 * index + 32), end);
-        end += 32;
-      }
-    }
-    return images;
   }
 
   /** Places of outputs that nothing spends, frozen ones included. */
@@ -176,10 +161,6 @@ export class OutputPages {
 
   protected locate(place: number): At {
     return { page: this.pageOf(place), index: place % PAGE_OUTPUTS };
-  }
-
-  protected keyAt(column: "oneTimeKeys" | "keyImages", place: number): KeyAt {
-    return { bytes: this.pageOf(place).columns[column], at: 32 * (place % PAGE_OUTPUTS) };
   }
 
   protected lockAt(place: number): Lock {

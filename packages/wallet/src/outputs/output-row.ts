@@ -18,8 +18,6 @@ const widths = {
   majors: 4,
   minors: 4,
   flags: 1,
-  oneTimeKeys: 32,
-  keyImages: 32,
 } as const satisfies Partial<Record<keyof Columns, number>>;
 const UNLOCK_TIME_BYTES = 8;
 
@@ -78,6 +76,7 @@ export function readOutputRow(
   if (count === 0 || count > ROW_OUTPUTS) throw new RangeError(`a row of ${count} outputs`);
   // Behind a full row others follow.
   at.page.reserve(count === ROW_OUTPUTS ? PAGE_OUTPUTS - 1 : at.index + count - 1);
+  if ((flags & HAS_UNLOCK_TIMES) !== 0) at.page.reserveUnlockTimes();
   let from = HEAD_BYTES;
   for (const [name, width] of columnsIn((flags & HAS_UNLOCK_TIMES) !== 0)) {
     const part = bytes.subarray(from, from + width * count);
@@ -100,6 +99,20 @@ function writeRest({ pending, replaced }: RestOfRow): Uint8Array {
 function readRest(bytes: Uint8Array): RestOfRow {
   const [pending, replaced] = readCbor(bytes) as unknown as [[number, string][], [number, Link[]][]];
   return { pending, replaced: replaced.map(([index, chain]) => [index, joined(chain)]) };
+}
+
+const KEY_BYTES = 32;
+
+/** A row of version 2 without its keys, which were columns after the others; and these. Throws `RangeError`. */
+export function splitFormerRow(bytes: Uint8Array) {
+  const count = (bytes[0] ?? 0) | ((bytes[1] ?? 0) << 8);
+  const from = HEAD_BYTES + count * Object.values(widths).reduce((sum, width) => sum + width, 0);
+  const [images, to] = [from + KEY_BYTES * count, from + 2 * KEY_BYTES * count];
+  if (count === 0 || bytes.length < to) throw new RangeError("a row of outputs that was cut off");
+  return {
+    row: Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]),
+    keys: { oneTime: bytes.subarray(from, images), images: bytes.subarray(images, to) },
+  };
 }
 
 type Link = Omit<OwnedOutput, "replaces">;

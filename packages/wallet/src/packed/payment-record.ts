@@ -1,6 +1,7 @@
 /** A payment made, in a block and not to be sent again, as a record of some 240 bytes. */
 import type { OutgoingPayment } from "../payment.ts";
 import { kindOfId, readPaymentId, writePaymentId } from "./receipt-record.ts";
+import type { ReceiptFilter } from "./receipts.ts";
 import { RecordReader, type RecordWriter } from "./record-bytes.ts";
 
 const KEY_BYTES = 32;
@@ -111,6 +112,15 @@ export function readPayer(
 ): Pick<OutgoingPayment, "account" | "subaddressIndices"> {
   const record = new RecordReader(chunk, at + HASH_AT + KEY_BYTES);
   return { account: record.number(), subaddressIndices: readAll(record, () => record.number()) };
+}
+
+/** Whether one of these addresses has paid; no account stands for all, no address for all of the account. */
+export function isFrom(
+  payer: Pick<OutgoingPayment, "account" | "subaddressIndices">,
+  { account, minors }: Pick<ReceiptFilter, "account" | "minors">,
+): boolean {
+  if (account !== undefined && account !== payer.account) return false;
+  return minors.length === 0 || payer.subaddressIndices.some((minor) => minors.includes(minor));
 }
 
 /** The transaction id of a record, 32 bytes; not a copy. */

@@ -9,11 +9,11 @@ import { HeightOrder } from "./height-order.ts";
 import {
   endOfPayment,
   hashIn,
+  isFrom,
   isSettled,
   readPayer,
   readPayment,
   readPaymentLock,
-  type SettledPayment,
   writePayment,
 } from "./payment-record.ts";
 import { KeyHash, NOWHERE, PlaceIndex } from "./place-index.ts";
@@ -29,11 +29,6 @@ const LIVE = 0xfffffffe;
 export const PAYMENTS_PER_ROW = 64;
 /** Places without payment that are tolerated, beside as many as there are payments. */
 const EMPTY_PLACES = 1024;
-
-/** What the indices need of a packed payment. */
-type PackedPayment = Pick<SettledPayment, "state" | "blob" | "height" | "unlockTime"> & {
-  readonly keyImages: readonly [];
-};
 
 export class Payments implements Iterable<[string, OutgoingPayment]> {
   #records = new Records();
@@ -116,14 +111,13 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   #put(
     place: number,
     entry: {
-      readonly payment: OutgoingPayment | PackedPayment;
+      readonly payment: OutgoingPayment;
       readonly record: Uint8Array | undefined;
       readonly isNew: boolean;
     },
   ): void {
-    while (this.#addresses.length < place) this.#addresses.push(EMPTY);
     if (entry.record === undefined) {
-      this.#live.set(place, entry.payment as OutgoingPayment);
+      this.#live.set(place, entry.payment);
       this.#addresses.set(place, LIVE);
     } else {
       this.#addresses.set(place, this.#records.add(entry.record));
@@ -162,30 +156,41 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     return writeRecordRow(records, { lowest: 0, highest: 0, latestUnlock: 0 });
   }
 
-  /** Adds the packed payments of a row, which is written already. Throws `RangeError`. */
+  /** Adds the packed payments of a row, found by their ids once `index` has run. Throws `RangeError`. */
   addRow(row: number, bytes: Uint8Array): void {
     const { records, lengths } = readRecordRow(bytes);
     let from = 0;
-    let place = row * PAYMENTS_PER_ROW;
-    for (const [i, length] of lengths.entries()) {
-      const part = records.subarray(from, from + length);
-      from += length;
-      if (i % 2 === 0) place = row * PAYMENTS_PER_ROW + part[0]!;
-      else {
-        const packed = {
-          ...readPaymentLock(part, 0),
-          state: "confirmed",
-          blob: undefined,
-          keyImages: [],
-        } as const;
-        this.#put(place, { payment: packed, record: part, isNew: true });
-      }
+    for (let i = 0; i + 1 < lengths.length; i += 2) {
+      const place = row * PAYMENTS_PER_ROW + records[from]!;
+      from += lengths[i]!;
+      const record = records.subarray(from, from + lengths[i + 1]!);
+      from += record.length;
+      this.#reserve(place);
+      this.#addresses.set(place, this.#records.add(record));
+      this.#size += 1;
+      this.#packed += 1;
+      this.#writtenBytes += 1;
+      this.#notePacked(place, readPaymentLock(record, 0));
     }
   }
 
-  /** Adds a payment that is not packed, which is written already. */
+  /** Adds a payment that is not packed, found by its id once `index` has run. */
   addLive(place: number, payment: OutgoingPayment): void {
-    this.#put(place, { payment, record: undefined, isNew: true });
+    this.#reserve(place);
+    this.#addresses.set(place, LIVE);
+    this.#live.set(place, payment);
+    this.#size += 1;
+    this.#note(place, payment);
+  }
+
+  /** Makes what finds payments by their ids, after rows were added; pauses in between. */
+  index(): Generator<void> {
+    return this.#byId.addAll(this.#addresses.length, (place) => this.#addresses.at(place) !== EMPTY);
+  }
+
+  /** Makes the places before one exist, without payments. */
+  #reserve(place: number): void {
+    while (this.#addresses.length < place) this.#addresses.push(EMPTY);
   }
 
   #recordOf(payment: Parameters<typeof writePayment>[1]): Uint8Array {
@@ -251,11 +256,12 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   }
 
   /**
-   * The first that spends an input with this key image (hex) and may still be mined, other than the one with the id
+   * The first that spends an input with this key image (32 bytes) and may still be mined, other than the one with the id
    * `except`.
    */
-  spenderOf(image: string, except?: string): string | undefined {
-    const ids = [...(this.#byImage.get(image) ?? [])]
+  spenderOf(image: Uint8Array, except?: string): string | undefined {
+    if (this.#byImage.size === 0) return undefined;
+    const ids = [...(this.#byImage.get(toHex(image)) ?? [])]
       .sort(ascending)
       .map((place) => toHex(this.#idAt(place)));
     return ids.find((id) => id !== except);
@@ -311,14 +317,25 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     return this.#byId.newest(this.#hash.ofBytes(txHash, 0), isWanted);
   }
 
+  /** Adds a packed payment to the indices. */
+  #notePacked(place: number, { height, unlockTime }: Pick<OutgoingPayment, "height" | "unlockTime">): void {
+    const unlock = Number(unlockTime);
+    this.#latestUnlock = Math.max(this.#latestUnlock, unlock);
+    this.#confirmed.add(place, height);
+    if (unlock > height) this.#locked.add(place);
+  }
+
   /** Adds a payment to the indices. */
-  #note(place: number, payment: OutgoingPayment | PackedPayment): void {
+  #note(place: number, payment: OutgoingPayment): void {
+    if (isSettled(payment)) {
+      this.#notePacked(place, payment);
+      return;
+    }
     const { state, height, unlockTime, keyImages } = payment;
     this.#latestUnlock = Math.max(this.#latestUnlock, Number(unlockTime));
     if (state === "confirmed") {
       this.#confirmed.add(place, height);
-      if (payment.blob !== undefined) this.#withBlob.add(place);
-      else if (unlockTime > BigInt(height)) this.#locked.add(place);
+      this.#withBlob.add(place);
       return;
     }
     this.#unconfirmed.add(place);
@@ -381,12 +398,3 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
 }
 
 const ascending = (a: number, b: number): number => a - b;
-
-/** Whether one of these addresses has paid; no account stands for all, no address for all of the account. */
-export function isFrom(
-  payer: Pick<OutgoingPayment, "account" | "subaddressIndices">,
-  { account, minors }: Pick<ReceiptFilter, "account" | "minors">,
-): boolean {
-  if (account !== undefined && account !== payer.account) return false;
-  return minors.length === 0 || payer.subaddressIndices.some((minor) => minors.includes(minor));
-}

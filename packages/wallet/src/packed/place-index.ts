@@ -174,6 +174,17 @@ function slotsFor(keys: number): number {
 export class KeyHash {
   readonly #seed: Uint32Array = crypto.getRandomValues(new Uint32Array(2));
 
+  /** What decides the hashes. */
+  get seed(): Uint8Array {
+    return new Uint8Array(this.#seed.buffer.slice(0));
+  }
+
+  /** Takes over the seed of former hashes, before any is made. Throws `RangeError`. */
+  useSeed(seed: Uint8Array): void {
+    if (seed.length !== this.#seed.byteLength) throw new RangeError("not the seed of hashes");
+    new Uint8Array(this.#seed.buffer).set(seed);
+  }
+
   /** The hash of eight bytes. */
   ofBytes(bytes: Uint8Array, at: number): number {
     const low = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);

@@ -55,17 +55,6 @@ export function readReceipt(chunk: Uint8Array, at: number): IncomingPayment {
   return { txHash, paymentId, amount, amounts, fee, height, timestamp, unlockTime, coinbase, subaddress };
 }
 
-/** Index of the byte after a record. */
-export function endOfReceipt(chunk: Uint8Array, at: number): number {
-  const flags = chunk[at]!;
-  const record = new RecordReader(chunk, at + ADDRESS_AT);
-  for (let i = 0; i < 7; i++) record.skip();
-  if ((flags & LONG_ID) !== 0) record.bytes(HASH_BYTES);
-  else if ((flags & SHORT_ID) !== 0) record.bytes(SHORT_ID_BYTES);
-  if ((flags & ONE_OUTPUT) === 0) for (let i = record.number(); i > 0; i--) record.skip();
-  return record.at;
-}
-
 /** The address of a record, without the rest. */
 export function readReceiver(chunk: Uint8Array, at: number): SubaddressIndex {
   const record = new RecordReader(chunk, at + ADDRESS_AT);

@@ -1,24 +1,17 @@
 /**
- * The payments that a wallet has received, in the order in which they were found: packed, and indexed for what is
- * asked, so that no question reads them all.
+ * The payments that a wallet has received, in the order in which they were found: packed, in pages that are read from a
+ * store when they are needed, and indexed for what is asked, so that no question reads them all.
  */
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import type { IncomingPayment } from "../payment.ts";
 import { Column } from "./column.ts";
+import { SEGMENT_PLACES } from "./hash-segment.ts";
 import { ReceiptIndices } from "./receipt-indices.ts";
-import {
-  endOfReceipt,
-  hasPaymentId,
-  readLock,
-  readReceipt,
-  readReceiver,
-  writeReceipt,
-} from "./receipt-record.ts";
+import { PAGE_RECEIPTS, ReceiptPages } from "./receipt-pages.ts";
+import { hasPaymentId, readLock, readReceipt, readReceiver, writeReceipt } from "./receipt-record.ts";
 import { RecordWriter } from "./record-bytes.ts";
-import { readRecordRow, writeRecordRow } from "./record-row.ts";
-import { offsetOf, Records } from "./records.ts";
 import { SelectedReceipts } from "./selected-receipts.ts";
-import { ZONE_ITEMS, Zones } from "./zones.ts";
+import { Zones } from "./zones.ts";
 
 /** Which receipts are requested. */
 export type ReceiptFilter = {
@@ -32,30 +25,19 @@ export type ReceiptFilter = {
   readonly maxHeight: number;
 };
 
-/** Receipts of a row, which is a zone. */
-const ROW_RECEIPTS = ZONE_ITEMS;
-/** From this many removed items on, indices are built again rather than updated. */
-const MANY = 10_000;
+/** Blocks above a receipt from which on it is in a segment: reorganisations seldom reach that far. */
+const SEGMENT_DEPTH = 200;
 
 /** Receipts of several addresses that are sorted at once; to find more, all receipts are walked in order. */
 const MAX_SORTED = 100_000;
 
 export class Receipts implements Iterable<IncomingPayment> {
-  readonly #records = new Records();
+  readonly #pages = new ReceiptPages();
   readonly #writer = new RecordWriter();
-  /** Address of each record, by place. */
-  readonly #addresses = new Column();
   readonly #zones = new Zones();
   #removeCount = 0;
   #reads = 0;
-  /** Place from which on receipts have changed since their rows were taken, and the number of rows before that. */
-  #changedFrom = 0;
-  #rowsBefore = 0;
-
-  readonly #indices = new ReceiptIndices({
-    chunkOf: (place) => this.#chunk(place),
-    offsetOf: (place) => this.#offset(place),
-  });
+  readonly #indices = new ReceiptIndices((place) => this.#pages.at(place));
 
   /** The receipts of a list, in its order. */
   static of(payments: Iterable<IncomingPayment>): Receipts {
@@ -65,7 +47,7 @@ export class Receipts implements Iterable<IncomingPayment> {
   }
 
   get length(): number {
-    return this.#addresses.length;
+    return this.#pages.count;
   }
 
   /** Number of times that receipts were removed: a walk over several turns starts again if this has changed. */
@@ -78,78 +60,76 @@ export class Receipts implements Iterable<IncomingPayment> {
     return this.#reads;
   }
 
-  /** Bytes of all records. */
-  get bytes(): number {
-    return this.#records.bytes;
-  }
-
   /** Adds a receipt at the end; returns its place. */
   push(payment: IncomingPayment): number {
     const place = this.length;
     writeReceipt(this.#writer.begin(), payment);
-    this.#changedFrom = Math.min(this.#changedFrom, place);
-    this.#addresses.push(this.#records.add(this.#writer.record));
+    this.#pages.push(this.#writer.record);
     this.#zones.add(place, payment.height, payment.unlockTime);
     this.#indices.add(place);
     return place;
   }
 
-  /** Makes the indices, after rows were added, in steps between which nothing may change. */
+  /** Makes the indices of what is in no segment, after rows were added, in steps between which nothing may change. */
   index(): Generator<void> {
-    return this.#indices.addAll(this.length);
+    return this.#indices.addRest(this.length);
   }
 
-  /** The rows that have changed since the last call; those without receipts are among them. */
-  takeChangedRows(): number[] {
-    const rows: number[] = [];
-    const end = Math.max(this.#rowsBefore, Math.ceil(this.length / ROW_RECEIPTS));
-    for (let row = Math.floor(this.#changedFrom / ROW_RECEIPTS); row < end; row++) rows.push(row);
-    this.#changedFrom = Number.POSITIVE_INFINITY;
-    this.#rowsBefore = Math.ceil(this.length / ROW_RECEIPTS);
-    return rows;
+  /** What finds receipts. */
+  get indices(): ReceiptIndices {
+    return this.#indices;
+  }
+
+  /** Where the records are, and what rows a store has of them. */
+  get pages(): ReceiptPages {
+    return this.#pages;
+  }
+
+  /** What is true of some hundred receipts each, by row. */
+  get zones(): Zones {
+    return this.#zones;
+  }
+
+  /** Whether the first receipts behind the segments of the indices are deep enough for the next one. */
+  get isSegmentDue(): boolean {
+    const end = (this.#indices.segments.length + 1) * SEGMENT_PLACES;
+    if (this.length <= end) return false;
+    const newest = this.#zones.at(Math.floor((this.length - 1) / PAGE_RECEIPTS)).highest;
+    return this.#zones.at(end / PAGE_RECEIPTS - 1).highest + SEGMENT_DEPTH <= newest;
+  }
+
+  /** Makes the segments of the indices that are due, in steps; it ends if receipts are removed between two of them. */
+  *makeSegments(): Generator<void> {
+    const removeCount = this.#removeCount;
+    while (this.isSegmentDue)
+      for (const _ of this.#indices.makeSegment(() => this.length)) {
+        yield;
+        if (this.#removeCount !== removeCount) return;
+      }
   }
 
   /** The receipts of a row; undefined if there are none. */
   rowBytes(row: number): Uint8Array | undefined {
-    const first = row * ROW_RECEIPTS;
-    const end = Math.min(first + ROW_RECEIPTS, this.length);
-    if (first >= end) return undefined;
-    const records: Uint8Array[] = [];
-    for (let place = first; place < end; place++)
-      records.push(this.#chunk(place).subarray(this.#offset(place), this.#endOf(place)));
-    return writeRecordRow(records, this.#zones.at(row));
-  }
-
-  /** Makes room for the receipts of some rows. */
-  reserveRows(rows: number): void {
-    this.#addresses.reserve(rows * ROW_RECEIPTS);
+    return row * PAGE_RECEIPTS < this.length ? this.#pages.rowBytes(row, this.#zones.at(row)) : undefined;
   }
 
   /** Adds the receipts of the next row, which are found once `index` has run. Throws `RangeError`. */
   addRow(bytes: Uint8Array): void {
-    const first = this.length;
-    if (first % ROW_RECEIPTS !== 0) throw new RangeError("a row behind one that is not full");
-    const { zone, records, lengths } = readRecordRow(bytes);
-    if (lengths.length > ROW_RECEIPTS) throw new RangeError("a row of too many receipts");
-    this.#records.addAll(records, lengths, (address) => this.#addresses.push(address));
-    this.#zones.set(first / ROW_RECEIPTS, zone);
-    this.#changedFrom = Number.POSITIVE_INFINITY;
-    this.#rowsBefore = Math.ceil(this.length / ROW_RECEIPTS);
-  }
-
-  #endOf(place: number): number {
-    return endOfReceipt(this.#chunk(place), this.#offset(place));
+    const row = this.length / PAGE_RECEIPTS;
+    this.#zones.set(row, this.#pages.addRow(bytes));
   }
 
   /** The receipt at a place below `length`. */
   at(place: number): IncomingPayment {
     this.#reads += 1;
-    return readReceipt(this.#chunk(place), this.#offset(place));
+    const { chunk, at } = this.#pages.at(place);
+    return readReceipt(chunk, at);
   }
 
   /** The address that received it, at a place below `length`. */
   receiverAt(place: number): SubaddressIndex {
-    return readReceiver(this.#chunk(place), this.#offset(place));
+    const { chunk, at } = this.#pages.at(place);
+    return readReceiver(chunk, at);
   }
 
   slice(from = 0, to = this.length): IncomingPayment[] {
@@ -197,7 +177,8 @@ export class Receipts implements Iterable<IncomingPayment> {
   /** Height and unlock time of the receipt at a place. */
   lockAt(place: number): { readonly height: number; readonly unlockTime: bigint } {
     this.#reads += 1;
-    return readLock(this.#chunk(place), this.#offset(place));
+    const { chunk, at } = this.#pages.at(place);
+    return readLock(chunk, at);
   }
 
   /**
@@ -236,6 +217,11 @@ export class Receipts implements Iterable<IncomingPayment> {
   }
 
   #isMatch(place: number, filter: ReceiptFilter): boolean {
+    if (filter.account === undefined && filter.minors.length === 0) {
+      const { lowest, highest } = this.#zones.at(Math.floor(place / PAGE_RECEIPTS));
+      // Nothing has to be read where all of a page match.
+      if (filter.minHeight < lowest && highest <= filter.maxHeight) return true;
+    }
     const { height } = this.lockAt(place);
     return filter.minHeight < height && height <= filter.maxHeight && isTo(this.receiverAt(place), filter);
   }
@@ -277,14 +263,14 @@ export class Receipts implements Iterable<IncomingPayment> {
 
   /** The receipts at these places, as they are now, whatever is removed later. */
   selected(places: ArrayLike<number>): SelectedReceipts {
-    const addresses = new Uint32Array(places.length);
-    for (let i = 0; i < places.length; i++) addresses[i] = this.#addresses.at(places[i]!);
-    return new SelectedReceipts(this.#records.view(), addresses);
+    const keptPlaces = Uint32Array.from(places);
+    return new SelectedReceipts(this.#pages.view(keptPlaces), keptPlaces);
   }
 
   /** Whether the receipt at a place has a payment id. */
   hasPaymentId(place: number): boolean {
-    return hasPaymentId(this.#chunk(place), this.#offset(place));
+    const { chunk, at } = this.#pages.at(place);
+    return hasPaymentId(chunk, at);
   }
 
   /** Removes the receipts from a height on; returns the lowest place removed, undefined if there is none. */
@@ -310,32 +296,16 @@ export class Receipts implements Iterable<IncomingPayment> {
   /** Removes the receipts from a place on. */
   #cut(first: number): void {
     this.#removeCount += 1;
-    this.#changedFrom = Math.min(this.#changedFrom, first);
-    const isMany = this.length - first > MANY && this.length - first > first;
-    if (isMany) this.#indices.clear();
-    else for (let place = this.length - 1; place >= first; place--) this.#indices.remove(place);
-    const address = this.#addresses.at(first);
-    const from = this.#zones.removeFrom(first);
-    this.#addresses.removeFrom(first);
-    if (first === 0) this.#records.clear();
-    else this.#records.removeFrom(address);
-    for (let place = from; place < first; place++) {
+    this.#indices.truncate(first, this.length);
+    this.#pages.truncate(first);
+    for (let place = this.#zones.removeFrom(first); place < first; place++) {
       const { height, unlockTime } = this.lockAt(place);
       this.#zones.add(place, height, unlockTime);
     }
-    if (isMany) for (const _ of this.index());
   }
 
   *#placesIn([from, to]: readonly [number, number]): Generator<number> {
     for (let place = from; place < Math.min(to, this.length); place++) yield place;
-  }
-
-  #chunk(place: number): Uint8Array {
-    return this.#records.chunkOf(this.#addresses.at(place));
-  }
-
-  #offset(place: number): number {
-    return offsetOf(this.#addresses.at(place));
   }
 }
 

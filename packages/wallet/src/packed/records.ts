@@ -74,15 +74,6 @@ export class Records {
     }
   }
 
-  /** Removes the record at an address and all that were added after it. */
-  removeFrom(address: RecordAddress): void {
-    const place = Math.floor(address / CHUNK_BYTES);
-    // Views keep the former chunks.
-    this.#chunks = this.#chunks.slice(0, place + 1);
-    this.#used = address % CHUNK_BYTES;
-    this.#chunks[place] = this.#chunks[place]!.slice(0, Math.max(this.#used, FIRST_CHUNK_BYTES));
-  }
-
   clear(): void {
     this.#chunks = [];
     this.#used = CHUNK_BYTES;

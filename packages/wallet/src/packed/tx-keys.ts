@@ -100,14 +100,16 @@ export class TxKeys implements Iterable<[string, readonly Uint8Array[]]> {
     return writeRecordRow(records, NO_ZONE);
   }
 
-  /** Adds the keys of the next row, which is written already. Throws `RangeError`. */
+  /** Adds the keys of the next row, found by their transactions once `index` has run. Throws `RangeError`. */
   addRow(bytes: Uint8Array): void {
     if (this.size % ROW_ITEMS !== 0) throw new RangeError("a row behind one that is not full");
     const { records, lengths } = readRecordRow(bytes);
-    this.#records.addAll(records, lengths, (address) => {
-      this.#addresses.push(address);
-      this.#byId.add(this.size - 1);
-    });
+    this.#records.addAll(records, lengths, (address) => this.#addresses.push(address));
+  }
+
+  /** Makes what finds keys by their transactions, after rows were added; pauses in between. */
+  index(): Generator<void> {
+    return this.#byId.addAll(this.size);
   }
 
   #keysAt(place: number): readonly Uint8Array[] {

@@ -2,6 +2,8 @@
 
 export const ZONE_ITEMS = 256;
 
+const NUMBER_BYTES = 8;
+
 export type Zone = { lowest: number; highest: number; latestUnlock: number };
 
 export class Zones {
@@ -27,6 +29,28 @@ export class Zones {
   /** Sets the zone behind the last one. */
   set(zone: number, { lowest, highest, latestUnlock }: Readonly<Zone>): void {
     this.#zones[zone] = { lowest, highest, latestUnlock };
+  }
+
+  /** Some zones as bytes, from one to before another. */
+  bytes(from: number, to: number): Uint8Array {
+    const numbers = this.#zones
+      .slice(from, to)
+      .flatMap(({ lowest, highest, latestUnlock }) => [lowest, highest, latestUnlock]);
+    const bytes = Buffer.alloc(NUMBER_BYTES * numbers.length);
+    for (const [i, number] of numbers.entries()) bytes.writeDoubleBE(number, NUMBER_BYTES * i);
+    return new Uint8Array(bytes);
+  }
+
+  /** Sets `count` zones behind the last one, which `bytes` has written. Throws `RangeError`. */
+  addBytes(bytes: Uint8Array, count: number): void {
+    if (bytes.length !== 3 * NUMBER_BYTES * count) throw new RangeError(`${bytes.length} bytes of zones`);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < bytes.length; at += 3 * NUMBER_BYTES)
+      this.#zones.push({
+        lowest: view.getFloat64(at),
+        highest: view.getFloat64(at + NUMBER_BYTES),
+        latestUnlock: view.getFloat64(at + 2 * NUMBER_BYTES),
+      });
   }
 
   /** Removes the zones from the one of a place on; returns the first place of that zone. */

@@ -53,12 +53,10 @@ export type ToWorker =
       /** Memory for the marks of its addresses; undefined if it has a table of whole keys. */
       readonly marks: SharedMarks | undefined;
       readonly skipsCoinbase: boolean;
-      /** 32 bytes each, one after the other. */
-      readonly keyImages: Uint8Array;
       /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
       readonly watched?: WatchedOutputs | undefined;
     }
-  /** Key images (32 bytes) that were not found by scanning. */
+  /** Key images, 32 bytes each and any number together, that were not found by scanning. */
   | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
   /** `lookahead`: how far beyond it; applies to all accounts from now on. */
   | {

@@ -1,4 +1,5 @@
 /** The wallet's side of its scan thread. */
+import { runSliced } from "@anulo/limits";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { ScannedTransaction } from "../state.ts";
@@ -25,13 +26,16 @@ export type ScannerParts = {
   readonly lookahead: Lookahead;
   /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
-  /** Key images of the outputs already known, 32 bytes each, one after the other. */
-  readonly keyImages: Uint8Array;
+  /** Key images of the outputs already known, 32 bytes each, some at a time. */
+  readonly keyImages: Iterable<Uint8Array>;
   /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
   readonly watched: WatchedOutputs | undefined;
   /** Stores one batch; batches come in order and the next waits for this one. */
   readonly keep: (change: BlocksChange, from: { encoded: Uint8Array; targetHeight: number }) => Promise<void>;
 };
+
+/** Bytes of key images that one message to the thread has at least, but for the last one. */
+const IMAGE_BYTES_AT_ONCE = 128 * 1024;
 
 type Waiting = { resolve: (pool: PoolSnapshot | undefined) => void; reject: (error: unknown) => void };
 
@@ -56,8 +60,12 @@ export class Scanner {
   #nextId = SCANNING + 1;
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
+  /** Resolves once the thread has the key images that were known; undefined if it has them already. */
+  #imagesSent: Promise<void> | undefined;
+  /** Why the scan that waits for that has ended. */
+  #endBeforeStart: Error | undefined;
 
-  constructor({ keep, runtime, ...parts }: ScannerParts) {
+  constructor({ keep, runtime, keyImages, ...parts }: ScannerParts) {
     const { keys, used, lookahead } = parts;
     const marks = marksFor(used, lookahead);
     this.table = createAddresses(keys, lookahead, marks);
@@ -74,6 +82,35 @@ export class Scanner {
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // users of the table get the error there
     this.#send({ kind: "open", ...parts, marks });
+    const sent = runSliced(this.#sendImages(keyImages));
+    if (sent === undefined) return;
+    this.#imagesSent = sent.then(() => {
+      this.#imagesSent = undefined;
+    });
+    this.#imagesSent.catch(() => undefined); // every scan gets the error
+  }
+
+  /** Sends the thread key images, in slices: they may have to be read from a store. */
+  *#sendImages(keyImages: Iterable<Uint8Array>): Generator<void, undefined> {
+    let images: Uint8Array[] = [];
+    let bytes = 0;
+    for (const some of keyImages) {
+      if (some.length > 0) images.push(some);
+      bytes += some.length;
+      if (bytes >= IMAGE_BYTES_AT_ONCE) {
+        this.learn(images);
+        [images, bytes] = [[], 0];
+      }
+      yield;
+    }
+    if (bytes > 0) this.learn(images);
+  }
+
+  /** Resolves once the thread knows what is needed for a scan; rejects if the scan was ended before. */
+  async #whenImagesSent(): Promise<void> {
+    this.#endBeforeStart = undefined;
+    await this.#imagesSent;
+    if (this.#endBeforeStart !== undefined) throw this.#endBeforeStart;
   }
 
   /**
@@ -88,7 +125,7 @@ export class Scanner {
     await done;
   }
 
-  /** Spends of these key images (32 bytes) are recognised from now on. */
+  /** Spends of these key images, 32 bytes each, are recognised from now on. */
   learn(keyImages: readonly Uint8Array[]): void {
     this.#send({ kind: "learn", keyImages });
   }
@@ -99,6 +136,7 @@ export class Scanner {
    */
   async scan(task: ScanTask): Promise<PoolSnapshot | undefined> {
     this.#refusedBatch = undefined;
+    if (this.#imagesSent !== undefined) await this.#whenImagesSent();
     const done = this.#wait(SCANNING);
     this.#send(this.#scanThreads.scanMessage({ id: SCANNING, task, threads: this.#threads.most }));
     const picture = await done;
@@ -108,6 +146,7 @@ export class Scanner {
 
   /** Scans single transactions for outputs and spends of the wallet. */
   async look(entries: readonly SingleTransaction[]): Promise<ScannedTransaction[]> {
+    if (this.#imagesSent !== undefined) await this.#whenImagesSent();
     const id = this.#nextId++;
     const done = this.#wait(id);
     this.#send({ kind: "single", id, entries });
@@ -116,6 +155,7 @@ export class Scanner {
 
   /** Scans the node's pool. */
   async lookAtPool(node: Pick<ScanTask, "daemon" | "network" | "own">): Promise<PoolSnapshot | undefined> {
+    if (this.#imagesSent !== undefined) await this.#whenImagesSent();
     const id = this.#nextId++;
     const done = this.#wait(id);
     this.#send({ kind: "pool", id, ...node });
@@ -130,6 +170,7 @@ export class Scanner {
   /** Rejects the scan under way with this error, at once; batches that have arrived already are still stored. */
   endScan(error: Error): void {
     this.cancel();
+    this.#endBeforeStart = error;
     // It counts as under way until the worker reports its end.
     this.#waiting.get(SCANNING)?.reject(error);
   }

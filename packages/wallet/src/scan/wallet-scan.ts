@@ -106,7 +106,6 @@ export class WalletScan {
   async #open(message: Extract<ToWorker, { kind: "open" }>): Promise<undefined> {
     const { keys, skipsCoinbase, watched } = message;
     const knownImages = new KeySet(randomFillSync);
-    knownImages.add(message.keyImages);
     const table = createAddresses(keys, message.lookahead, message.marks);
     const parts = { keys, table, skipsCoinbase, watched };
     const cover = (index: SubaddressIndex) => this.#cover(parts, index);
