@@ -11,6 +11,7 @@ import { chainFlags, chainPlaceOf, rulesFlags, rulesOf } from "./chain-flags.ts"
 import { configurationFlag, readConfiguration } from "./configuration.ts";
 import { consoleFlags, pagesOf } from "./console-flags.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
+import { descriptorLimit } from "./descriptor-limit.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import type { FlagTable, Values } from "./flags.ts";
 import { nameFoundChain } from "./found-chain.ts";
@@ -107,6 +108,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     dialect: flags["rpc-dialect"],
     login,
     verifyThreads: flags["max-concurrency"] || undefined,
+    descriptors: descriptorLimit(),
     offline: flags.offline,
     banFailingCallers: flags["disable-rpc-ban"] !== true,
     publishAt: publishAtOf(flags, log.in("net.zmq")),

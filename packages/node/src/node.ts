@@ -5,6 +5,7 @@ import { type Network, type NetworkName, networks } from "@anulo/protocol";
 import {
   createRpcServer,
   type Dialect,
+  defaultLimits,
   type Limits,
   type Listener,
   type Log,
@@ -22,6 +23,7 @@ import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
 import { createPruner, type Pruner } from "./chain/pruning.ts";
+import { connectionsPerPort } from "./descriptors.ts";
 import { logChain } from "./log-events.ts";
 import type { BackgroundSettings } from "./mining/background.ts";
 import type { PowerSource } from "./mining/background-mode.ts";
@@ -44,6 +46,8 @@ import { createAnswerMemory } from "./rpc/memory.ts";
 import { contextsOf, withoutMapping } from "./rpc/request-context.ts";
 import { stopEach } from "./stop-each.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
+
+const defaultListen: readonly Listener[] = [{ host: "127.0.0.1", port: 0 }];
 
 /** Options of a node. All but the network may be left out. */
 export interface NodeOptions
@@ -80,6 +84,8 @@ export interface NodeOptions
   readonly origins?: readonly string[] | undefined;
   /** Threads that check proofs; with 0 they are checked in this thread. By default one per processor. */
   readonly verifyThreads?: number | undefined;
+  /** How many descriptors the process may open; ports share what is left of them. By default they are not limited. */
+  readonly descriptors?: number | undefined;
   /** Bans, for a day, callers that keep requesting another chain; by default none is banned. */
   readonly banFailingCallers?: boolean | undefined;
   /** Mines from the start. */
@@ -337,7 +343,7 @@ async function startAll(
     now,
     isOffline: isOffline(options),
     log: options.log ?? silent,
-    peers: options.peers ?? {},
+    peers: { maxAccepted: maxConnectionsOf(options), ...options.peers },
   });
   startedParts.peering = peering;
   await peering.start();
@@ -435,11 +441,18 @@ interface ServedParts {
   readonly requestStop: () => void;
 }
 
+/** How many connections each port accepts: the peers', those of callers, and those of subscribers. */
+function maxConnectionsOf(options: NodeOptions): number {
+  const { listen = defaultListen, publishAt = [], descriptors = Number.POSITIVE_INFINITY } = options;
+  return connectionsPerPort(1 + listen.length + publishAt.length, descriptors);
+}
+
 async function serve(
   options: NodeOptions,
   { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop }: ServedParts,
 ): Promise<RpcServer> {
-  const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
+  const { listen = defaultListen, dialect, login, log = unreadLog() } = options;
+  const { connections = defaultLimits.connections, ...limits } = options.limits ?? {};
   let server: RpcServer | undefined;
   const { bans } = peering.network;
   let changes = 0;
@@ -475,7 +488,7 @@ async function serve(
     rowsRead: () => chain.parts.store.rowsRead(),
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),
-    ...(limits !== undefined && { limits }),
+    limits: { ...limits, connections: Math.min(connections, maxConnectionsOf(options)) },
     ...(options.tls !== undefined && { tls: options.tls }),
     ...(options.origins !== undefined && { origins: options.origins }),
     pages: options.pages,

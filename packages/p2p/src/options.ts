@@ -56,6 +56,8 @@ export interface PeerNetworkOptions {
   /** Maximum number of connections that we open, and that we accept. */
   readonly maxOut?: number | undefined;
   readonly maxIn?: number | undefined;
+  /** Maximum number of connections that are accepted, before and after their handshake, whatever `maxIn` is. */
+  readonly maxAccepted?: number | undefined;
   /** Maximum number of accepted connections of one IP address. */
   readonly maxPerIp?: number | undefined;
   /** kB (1,024 bytes) per second, for all connections together. */

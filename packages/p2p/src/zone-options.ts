@@ -8,8 +8,10 @@ import type { ZoneOptions } from "./zone.ts";
 /** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTIONS_COUNT`, `P2P_DEFAULT_LIMIT_RATE_UP`, `..._DOWN` (kB per second). */
 export const networkDefaults = {
   maxOut: 12,
-  /** No limit of its own; see `MAX_INCOMING` of zone.ts. */
+  /** No limit of its own: `maxAccepted` bounds it. */
   maxIn: 0xffffffff,
+  /** Each costs a file descriptor and memory. */
+  maxAccepted: 1064,
   limitUp: 8192,
   limitDown: 32_768,
   maxPerIp: 1,
@@ -35,6 +37,7 @@ export function publicZoneOptions({ options, peerId, port, dialThrough }: ZonePa
     zone: "public",
     maxOut: maxOut ?? networkDefaults.maxOut,
     maxIn: maxIn ?? networkDefaults.maxIn,
+    maxAccepted: maxAcceptedOf(options),
     maxPerIp: maxPerIp ?? networkDefaults.maxPerIp,
     canPingBack,
     ...(offline !== true && { dial: dialThrough(proxy) }),
@@ -60,6 +63,7 @@ export function anonymityZoneOptions(
     zone,
     maxOut: maxOut ?? networkDefaults.maxOut,
     maxIn: inbound?.maxIn ?? networkDefaults.maxIn,
+    maxAccepted: maxAcceptedOf(options),
     maxPerIp: undefined,
     canPingBack: false,
     ...(inbound !== undefined && { ourAddress: inbound.address }),
@@ -73,4 +77,12 @@ export function anonymityZoneOptions(
       support_flags: 0,
     }),
   };
+}
+
+/** Zones share the descriptors that there are. */
+function maxAcceptedOf({
+  maxAccepted = networkDefaults.maxAccepted,
+  zones = [],
+}: PeerNetworkOptions): number {
+  return Math.floor(Math.min(maxAccepted, networkDefaults.maxAccepted) / (1 + zones.length));
 }

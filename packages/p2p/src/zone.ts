@@ -40,6 +40,8 @@ export interface ZoneOptions {
   nodeData(): NodeData;
   maxOut: number;
   maxIn: number;
+  /** Maximum number of accepted connections, before and after their handshake. */
+  readonly maxAccepted: number;
   /** Maximum number of connections of one host; undefined where hosts are not known. */
   readonly maxPerIp: number | undefined;
   /** Whether an incoming peer can be connected to in return. */
@@ -49,11 +51,11 @@ export interface ZoneOptions {
   readonly dial?: (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
 }
 
-/** Maximum number of incoming peers even where no limit is set: each costs a file descriptor and memory. */
-const MAX_INCOMING = 1000;
 /** Maximum number of connections whose handshake is not complete: of all, and of one host. */
 const MAX_STRANGERS = 64;
 const MAX_STRANGERS_PER_HOST = 8;
+/** The part of all accepted connections that may be without a handshake, where the maximum above is more. */
+const STRANGERS_SHARE = 1 / 4;
 const MAX_BACK_PINGS = 8;
 /** Source: cryptonote_config.h `P2P_FAILED_ADDR_FORGET_SECONDS`. */
 const FAILED_SECONDS = 3600;
@@ -154,6 +156,10 @@ export class PeerZone implements SessionHost {
     return !this.hasFailedRecently(address) && !this.isBanned(address) && !this.#isOurs(address);
   }
 
+  get #maxStrangers(): number {
+    return Math.max(1, Math.min(MAX_STRANGERS, Math.floor(this.options.maxAccepted * STRANGERS_SHARE)));
+  }
+
   /** Accepts an incoming connection; if there are too many strangers, the oldest is closed. */
   accept(transport: Transport, address: PeerAddress): void {
     if (this.#isStopped || this.isBanned(address)) {
@@ -164,7 +170,7 @@ export class PeerZone implements SessionHost {
     const fromThere = strangers.filter((session) => session.address.host === address.host);
     const tooMany = this.options.maxPerIp !== undefined && fromThere.length >= MAX_STRANGERS_PER_HOST;
     if (tooMany) fromThere[0]!.drop("too many connections of this address");
-    else if (strangers.length >= MAX_STRANGERS) strangers[0]!.drop("room for others is needed");
+    else if (strangers.length >= this.#maxStrangers) strangers[0]!.drop("room for others is needed");
     this.#begin(new Session(transport, this, { address, direction: "in" }));
   }
 
@@ -218,7 +224,8 @@ export class PeerZone implements SessionHost {
   /** Source: node_server `handle_handshake`, `has_too_many_connections`. */
   refusal({ address }: Session): string | undefined {
     const incoming = this.peersOf("in");
-    if (incoming.length >= Math.min(this.options.maxIn, MAX_INCOMING)) return "no place for another peer";
+    const maxPeers = Math.min(this.options.maxIn, this.options.maxAccepted - this.#maxStrangers);
+    if (incoming.length >= maxPeers) return "no place for another peer";
     const { maxPerIp } = this.options;
     const ofHost = incoming.filter((peer) => peer.address.host === address.host).length;
     return maxPerIp !== undefined && ofHost >= maxPerIp ? "too many peers of this address" : undefined;

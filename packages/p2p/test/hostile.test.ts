@@ -275,6 +275,25 @@ test("strangers make room for new ones, peers do not", async () => {
   assert.equal(friend.end.isClosed, false);
 });
 
+test("no more connections are accepted than there are descriptors for, and a peer finds its place", async () => {
+  const { clock, call } = await world({ maxAccepted: 20 });
+  const friend = await shakenHands(call, "9.9.9.9");
+  const peers: Caller[] = [];
+  for (let i = 0; i < 30; i++) {
+    const peer = call(`6.6.${i}.6`);
+    peer.end.write(greeting());
+    await settle();
+    peers.push(peer);
+  }
+  const strangers = Array.from({ length: 30 }, (_, i) => call(`7.7.${i}.7`));
+  await settle();
+  const open = [friend, ...peers, ...strangers].filter(({ end }) => !end.isClosed);
+  assert.ok(open.length <= 20, String(open.length));
+  assert.ok(strangers.filter(({ end }) => !end.isClosed).length <= 5);
+  await clock.pass(11);
+  assert.equal(friend.end.isClosed, false);
+});
+
 test("whatever bytes come, the node goes on", async () => {
   const { victim, internet, clock } = await world({ maxPerIp: 1000 });
   const news = { payload_data: syncDataAt(1), local_peerlist_new: [] };
