@@ -21,7 +21,7 @@ export { multiexp, multiexpVartime } from "./multiexp";
 export { generatorEncodings } from "./generators";
 export { clsagChallenges, verifyClsag } from "./clsag";
 export { verifyBulletproofsPlus } from "./bulletproofs-plus";
-export { deriveBatch, deriveForMany, derivationScalars, outputSpendKeys, subaddressSpendKeys, viewTags } from "./scan";
+export { deriveBatch, derivationScalars, matchForMany, outputSpendKeys, subaddressSpendKeys, viewTags } from "./scan";
 
 /** Overwrites every place where a call may have left a secret. */
 export function wipe(): void {

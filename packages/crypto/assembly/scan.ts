@@ -1,9 +1,9 @@
 /** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
-import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
-import { TABLE_16_BYTES, baseMult, baseMultVartime, buildTable16, multByTable16 } from "./base";
-import { radix16 } from "./digits";
+import { AFFINE1, PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
+import { baseMultVartime, buildTable, multByTable } from "./base";
+import { radix, radixDigits } from "./digits";
 import { multByDigits, prepareDigits } from "./mult";
-import { hashToScalar, keccak256 } from "./keccak";
+import { firstBytesOfPair, hashToScalar } from "./keccak";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
 const POINT: usize = memory.data(4 * 160, 16), CACHED: usize = memory.data(4 * 160, 16);
@@ -52,31 +52,58 @@ function deriveGroup(out: usize, valid: usize, top: i32, keys: usize, n: i32): v
 }
 
 /**
- * out_(m·i + j) = 8·s_j·R_i for m secrets and n keys, `out` of 32·(m·n + 1) bytes; valid: n bytes. The multiples of each
- * key are made once for all secrets; time and addresses do not depend on these.
+ * For m secrets s_j and n keys R_i: which outputs carry the view tag of 8·s_j·R_i (of the identity, where R_i is no
+ * point). `counts[i]` outputs are tried with R_i, each with its `indices` and `tags` (0 … 255, or more for none: then it
+ * matches). Writes what matches to `matches`, of 40·m·(number of outputs) bytes: j and the number of the output, 32 bits
+ * each, and the derivation. Returns how many. A table of `bits` a window is made of each key, and its addresses depend on
+ * the secrets' digits.
  */
-export function deriveForMany(out: usize, valid: usize, secrets: usize, m: i32, keys: usize, n: i32): void {
-  const mark = arenaMark(), digits = alloc(64 * m), table = alloc(TABLE_16_BYTES);
-  for (let j = 0; j < m; ++j) radix16(digits + 64 * j, secrets + 32 * j);
+export function matchForMany(
+  matches: usize, secrets: usize, m: i32, keys: usize, n: i32, counts: usize, indices: usize, tags: usize, bits: i32,
+): i32 {
+  const windows = radixDigits(bits), entries = 1 << (bits - 1);
+  const mark = arenaMark(), digits = alloc(128 * m), row = alloc(32 * (m + 1)), table = alloc(<usize>(windows * entries) * AFFINE1);
+  for (let j = 0; j < m; ++j) radix(digits + 128 * j, secrets + 32 * j, bits);
+  let end = matches, output = 0;
   for (let i = 0; i < n; ++i) {
-    const key = keys + 32 * i, row = out + 32 * m * i;
-    const isPoint = decompress(POINT, key, key) != 0;
-    store<u8>(valid + i, u8(isPoint));
-    if (!isPoint) {
-      memory.fill(row, 0, 32 * m);
-      continue;
+    const key = keys + 32 * i;
+    if (decompress(POINT, key, key)) {
+      mulBy8(POINT, POINT, true);
+      buildTable(table, POINT, windows, entries, bits);
+      for (let j = 0; j < m; j += GROUP) multiplyGroup(row + 32 * j, table, windows, entries, digits + 128 * j, min(m - j, GROUP));
+    } else fillIdentity(row, m);
+    for (let left = load<u32>(counts + 4 * i); left > 0; --left, ++output) {
+      const tag = load<u32>(tags + 4 * output), rest = tagRest(load<u32>(indices + 4 * output));
+      for (let j = 0; j < m; j += 2) {
+        const x = row + 32 * j, k = second(j, m), y = row + 32 * k;
+        const both = tag < 256 ? viewTagPair(x, rest, y, rest) : 0;
+        if (tag > 255 || u32(both & 255) == tag) end = putMatch(end, j, output, x);
+        if (k > j && (tag > 255 || u32(both >> 8) == tag)) end = putMatch(end, k, output, y);
+      }
     }
-    mulBy8(POINT, POINT, true);
-    buildTable16(table, POINT);
-    for (let j = 0; j < m; j += GROUP) multiplyGroup(row + 32 * j, table, digits + 64 * j, min(m - j, GROUP));
   }
   arenaRewind(mark);
+  return <i32>(end - matches) / 40;
+}
+
+function putMatch(at: usize, secret: u32, output: u32, derivation: usize): usize {
+  store<u32>(at, secret);
+  store<u32>(at, output, 4);
+  memory.copy(at + 8, derivation, 32);
+  return at + 40;
+}
+
+/** m encodings of the identity. */
+function fillIdentity(out: usize, m: i32): void {
+  memory.fill(out, 0, 32 * m);
+  for (let j = 0; j < m; ++j) store<u8>(out + 32 * j, 1);
 }
 
 /** out_j = s_j·P of the point of the table, `out` of 32·(n + n mod 2) bytes. */
-function multiplyGroup(out: usize, table: usize, digits: usize, n: i32): void {
+function multiplyGroup(out: usize, table: usize, windows: i32, entries: i32, digits: usize, n: i32): void {
   const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
-  for (let j = 0; j < n; j += 2) multByTable16(products + PT * (j >> 1), table, digits + 64 * j, digits + 64 * second(j, n));
+  for (let j = 0; j < n; j += 2)
+    multByTable(products + PT * (j >> 1), table, windows, entries, digits + 128 * j, digits + 128 * second(j, n));
   encodeBatch(out, products, (n + 1) >> 1);
   arenaRewind(mark);
 }
@@ -90,13 +117,24 @@ export function putVarint(at: usize, value: u32): usize {
 
 /** tag_i = first byte of keccak256("view_tag" ‖ D_i ‖ varint(index_i)); indices are 32-bit words. */
 export function viewTags(out: usize, derivations: usize, indices: usize, n: i32): void {
-  store<u64>(MESSAGE, 0x6761745f77656976); // "view_tag"
-  for (let i = 0; i < n; ++i) {
-    memory.copy(MESSAGE + 8, derivations + 32 * i, 32);
-    const end = putVarint(MESSAGE + 40, load<u32>(indices + 4 * i));
-    keccak256(SCALARS, MESSAGE, <i32>(end - MESSAGE));
-    store<u8>(out + i, load<u8>(SCALARS));
+  for (let i = 0; i < n; i += 2) {
+    const j = second(i, n), rest = tagRest(load<u32>(indices + 4 * i)), next = tagRest(load<u32>(indices + 4 * j));
+    const both = viewTagPair(derivations + 32 * i, rest, derivations + 32 * j, next);
+    store<u8>(out + j, <u8>(both >> 8));
+    store<u8>(out + i, <u8>both);
   }
+}
+
+/** What follows the derivation in the message of a view tag: varint(index), and the padding's first bit. */
+function tagRest(index: u32): u64 {
+  store<u64>(MESSAGE, 0);
+  store<u8>(putVarint(MESSAGE, index), 1);
+  return load<u64>(MESSAGE);
+}
+
+/** The view tags of two outputs, the first in the low byte, the second above it. */
+@inline function viewTagPair(x: usize, xRest: u64, y: usize, yRest: u64): i32 {
+  return firstBytesOfPair(0x6761745f77656976, x, xRest, y, yRest); // "view_tag"
 }
 
 /** out = Hs(D ‖ varint(index)) mod ℓ. */
@@ -142,7 +180,10 @@ function subaddressScalar(out: usize, viewSecret: usize, major: u32, minor: u32)
   hashToScalar(out, MESSAGE, 48);
 }
 
-/** out_i = B + subaddressScalar(major, from + i)·G, also for (0, 0). Returns 0 where B is no point. */
+/**
+ * out_i = B + subaddressScalar(major, from + i)·G, also for (0, 0). Returns 0 where B is no point. Addresses of tables
+ * depend on the scalars, which tell whose address it is, but neither the view secret nor the spend secret.
+ */
 export function subaddressSpendKeys(out: usize, viewSecret: usize, spendPublic: usize, major: u32, from: u32, n: i32): i32 {
   if (!decompress(POINT, spendPublic, spendPublic)) return 0;
   toCached(CACHED, POINT);
@@ -156,7 +197,7 @@ function subaddressGroup(out: usize, viewSecret: usize, major: u32, from: u32, n
   for (let i = 0; i < n; i += 2) {
     subaddressScalar(SCALARS, viewSecret, major, from + i);
     subaddressScalar(SCALARS + 32, viewSecret, major, from + i + 1);
-    baseMult(POINT, SCALARS, SCALARS + 32);
+    baseMultVartime(POINT, SCALARS, SCALARS + 32);
     addCached(points + PT * (i >> 1), POINT, CACHED, false);
   }
   encodeBatch(out, points, (n + 1) >> 1);

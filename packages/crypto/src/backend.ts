@@ -66,8 +66,11 @@ export type Backend = {
    * An invalid R_i gives `valid[i] = 0` and 32 zero bytes, and leaves its neighbours untouched.
    */
   deriveBatch(secret: Uint8Array, publicKeys: Uint8Array): DeriveBatchResult;
-  /** 8·s_j·R_i for m secrets and n keys, constant time in the secrets: 32·m·n bytes, key by key; `valid` n bytes. */
-  deriveForMany(secrets: Uint8Array, publicKeys: Uint8Array): DeriveBatchResult;
+  /**
+   * The outputs whose tag is that of 8·s_j·R_i, for m secrets (32·m bytes), in order of the keys, outputs and secrets;
+   * the identity stands for 8·s_j·R_i where R_i is no point. Time and memory accesses depend on the secrets, as above.
+   */
+  matchViewTags(secrets: Uint8Array, outputs: TaggedOutputs): TagMatches;
   /** First byte of keccak256("view_tag" ‖ D_i ‖ varint(index_i)): n bytes. Source: crypto.cpp `derive_view_tag`. */
   viewTags(derivations: Uint8Array, outputIndices: Uint32Array): Uint8Array;
   /** keccak256(D_i ‖ varint(index_i)) mod ℓ: 32·n bytes. Source: crypto.cpp `derivation_to_scalar`. */
@@ -158,6 +161,25 @@ export type MultiexpTerms = {
 };
 
 export type DeriveBatchResult = { derivations: Uint8Array; valid: Uint8Array };
+
+/** Outputs, each with the transaction key that it is tried with. */
+export type TaggedOutputs = {
+  /** Transaction keys, 32 bytes each. */
+  readonly publicKeys: Uint8Array;
+  /** For each key the number of its outputs, which follow one another in the lists below, in order of the keys. */
+  readonly counts: Uint32Array;
+  /** Index of each output in its transaction. */
+  readonly indices: Uint32Array;
+  /** View tag of each output, a byte; 256 for none. */
+  readonly tags: Uint32Array;
+};
+/** Numbers of a secret and an output that belong together, and their derivations (32 bytes each). */
+export type TagMatches = {
+  readonly secrets: Uint32Array;
+  readonly outputs: Uint32Array;
+  readonly derivations: Uint8Array;
+};
+
 export type PointBatchResult = { points: Uint8Array; valid: Uint8Array };
 
 export type SubaddressRequest = {

@@ -1,4 +1,4 @@
-export type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
+export type { DeriveBatchResult, PointBatchResult, TaggedOutputs, TagMatches } from "./backend.ts";
 export { concatBytes, equalBytes } from "./bytes.ts";
 export { chacha8, chacha20, chacha20InPieces } from "./chacha.ts";
 export { type CnSlowHashOptions, cnSlowHash } from "./hash/cryptonight.ts";
@@ -128,8 +128,8 @@ export {
 export {
   derivationScalarBatch,
   deriveBatch,
-  deriveForMany,
   keyImageBatch,
+  matchViewTags,
   mulBy8Batch,
   outputSpendKeyBatch,
   publicKeyBatch,

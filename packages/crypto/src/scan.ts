@@ -1,5 +1,5 @@
 /** The wallet's scan over many outputs at once: vectors of 32-byte elements, one crossing into the kernel per call. */
-import type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
+import type { DeriveBatchResult, PointBatchResult, TaggedOutputs, TagMatches } from "./backend.ts";
 import { backend } from "./engine.ts";
 import { scFromUint64 } from "./scalar.ts";
 
@@ -14,15 +14,13 @@ export function deriveBatch(request: { viewSecret: Uint8Array; publicKeys: Uint8
 }
 
 /**
- * 8·a_j·R_i for m view secrets (32·m bytes) and n transaction keys (32·n bytes): 32·m·n bytes, key by key, and `valid` n
- * bytes. A key that is no point gives `valid` 0 and zeros. The multiples of each key are made once for all secrets, which
- * pays from some ten of these on; time does not depend on them. Throws `RangeError` for more than 64 MiB.
+ * Which outputs carry the view tag of which of m view secrets (32·m bytes), outputs without a tag of all: the numbers of
+ * secret and output, and the derivation 8·a·R (32 bytes each), of the identity where R is no point, key by key. The
+ * multiples of each key are made once for all secrets, which pays from some ten of these on; as with `deriveBatch` time
+ * depends on them.
  */
-export function deriveForMany(request: {
-  viewSecrets: Uint8Array;
-  publicKeys: Uint8Array;
-}): DeriveBatchResult {
-  return backend.deriveForMany(request.viewSecrets, request.publicKeys);
+export function matchViewTags(viewSecrets: Uint8Array, outputs: TaggedOutputs): TagMatches {
+  return backend.matchViewTags(viewSecrets, outputs);
 }
 
 /** 8·P for n points (32·n bytes). What is no point gives `valid` 0 and zeros. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
-import type { Backend, BulletproofPlusParts, ClsagRing } from "../src/backend.ts";
+import type { Backend, BulletproofPlusParts, ClsagRing, TaggedOutputs } from "../src/backend.ts";
 import { concatBytes, elementAt, elementsOf } from "../src/bytes.ts";
 import { reference } from "../src/reference/backend.ts";
 import { writeInteger } from "../src/reference/integers.ts";
@@ -291,6 +291,27 @@ function multiexpSuite(engine: Backend): void {
   });
 }
 
+/** Up to four outputs of each key: of those with a tag some match one of `factors`, every fifth has none. */
+function taggedOutputs(publicKeys: Uint8Array, indices: Uint32Array): TaggedOutputs {
+  const each = elementsOf(publicKeys);
+  const counts = Uint32Array.from(each, (_, key) => (3 * key + 4) % 5);
+  const outputs = each.flatMap((key, i) =>
+    Array.from({ length: counts[i]! }, (_, place) => {
+      const index = indices[(i + place) % indices.length]!;
+      const { derivations, valid } = reference.deriveBatch(factors[(i + place) % 3]!, key);
+      const own = valid[0] === 1 ? derivations : IDENTITY;
+      const [tag] = reference.viewTags(own, Uint32Array.of(index));
+      return { index, tag: (i + place) % 5 === 4 ? 256 : tag! };
+    }),
+  );
+  return {
+    publicKeys,
+    counts,
+    indices: Uint32Array.from(outputs, ({ index }) => index),
+    tags: Uint32Array.from(outputs, ({ tag }) => tag),
+  };
+}
+
 function scanSuite(engine: Backend): void {
   const keys = concatBytes(...candidates);
   const indices = Uint32Array.from(
@@ -301,16 +322,25 @@ function scanSuite(engine: Backend): void {
     compare(engine, single(wideFactors), (on, secret) => on.deriveBatch(secret, keys));
     compare(engine, [[G], [new Uint8Array()]], (on, one) => on.deriveBatch(randomScalars[0]!, one));
   });
-  test("derivations for many secrets at once, an invalid key leaving its neighbours untouched", () => {
-    const secrets = Buffer.concat(wideFactors);
-    for (const m of [0, 1, 2, 3, wideFactors.length]) {
-      const some = new Uint8Array(secrets.subarray(0, 32 * m));
-      compare(engine, single([some]), (on, of) => on.deriveForMany(of, keys));
-      compare(engine, single([some]), (on, of) => on.deriveForMany(of, keys.subarray(0, 32)));
+  test("outputs that match one of many secrets, also those of an invalid key", () => {
+    const ofAll = taggedOutputs(keys, indices);
+    const ofTwo = taggedOutputs(concatBytes(points.at(-1)!, NO_POINT), indices);
+    const secrets = concatBytes(...factors);
+    for (const m of [0, 1, 2, 3, factors.length]) {
+      const some = secrets.subarray(0, 32 * m);
+      compare(engine, single([some]), (on, of) => on.matchViewTags(of, ofAll));
+      compare(engine, single([some]), (on, of) =>
+        on.matchViewTags(of, taggedOutputs(G.subarray(0, 0), indices)),
+      );
     }
-    compare(engine, single([new Uint8Array(0)]), (on, none) =>
-      on.deriveForMany(new Uint8Array(secrets), none),
-    );
+    // Tables of wider windows.
+    for (const m of [100, 401, 1000]) {
+      const some = concatBytes(...Array.from({ length: m }, (_, i) => factors[i % factors.length]!));
+      compare(engine, single([some]), (on, of) => on.matchViewTags(of, ofTwo));
+    }
+    const uneven = { ...ofTwo, tags: ofTwo.tags.subarray(1) };
+    compare(engine, single([secrets]), (on, of) => on.matchViewTags(of, uneven));
+    compare(engine, single([concatBytes(...wideFactors)]), (on, of) => on.matchViewTags(of, ofTwo));
   });
   test("view tags, scalars and spend keys of outputs", () => {
     for (const n of [0, 1, 2, 7, candidates.length]) {

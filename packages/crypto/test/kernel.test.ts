@@ -64,7 +64,13 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
     () => backend.commitTwice(a, point),
     () => backend.multiexp({ scalars: concatBytes(a, b), points: concatBytes(point, point) }),
     () => backend.deriveBatch(a, point).derivations,
-    () => backend.deriveForMany(concatBytes(a, b, c), point).derivations,
+    () =>
+      backend.matchViewTags(concatBytes(a, b, c), {
+        publicKeys: point,
+        counts: Uint32Array.of(1),
+        indices,
+        tags: Uint32Array.of(256),
+      }).derivations,
     () => backend.viewTags(a, indices),
     () => backend.derivationScalars(a, indices),
     () => backend.outputSpendKeys(point, a, indices).points,

@@ -3,13 +3,22 @@ import type { Backend, SubaddressRequest } from "../backend.ts";
 import { asciiBytes, checkLength, concatBytes, countElements, elementsOf, varint } from "../bytes.ts";
 import { readFactor, readPoint } from "./group.ts";
 import { keccak256 } from "./keccak.ts";
-import { add, BASE_POINT, decodePoint, encodePoint, multiplyVartime, negate, type Point } from "./point.ts";
+import {
+  add,
+  BASE_POINT,
+  decodePoint,
+  encodePoint,
+  IDENTITY,
+  multiplyVartime,
+  negate,
+  type Point,
+} from "./point.ts";
 import { readScalar, scalar } from "./scalar.ts";
 
 type DerivationFunctions = Pick<
   Backend,
   | "deriveBatch"
-  | "deriveForMany"
+  | "matchViewTags"
   | "viewTags"
   | "derivationScalars"
   | "outputSpendKeys"
@@ -30,6 +39,11 @@ function pair(
 /** Hs(derivation ‖ varint(index)). Source: crypto.cpp `derivation_to_scalar`. */
 function derivationScalar(derivation: Uint8Array, index: number): Uint8Array {
   return scalar.reduce32(keccak256(concatBytes(derivation, varint(index))));
+}
+
+/** First byte of keccak256("view_tag" ‖ derivation ‖ varint(index)). */
+function viewTag(derivation: Uint8Array, index: number): number {
+  return keccak256(concatBytes(asciiBytes("view_tag"), derivation, varint(index)))[0]!;
 }
 
 /** Encodes the points; 32 zero bytes and `valid` 0 for undefined ones. */
@@ -73,23 +87,33 @@ export const derivation: DerivationFunctions = {
     const { points: derivations, valid } = encodeValid(shared);
     return { derivations, valid };
   },
-  deriveForMany(secrets, publicKeys) {
+  matchViewTags(secrets, { publicKeys, counts, indices, tags }) {
     countElements("secrets", secrets);
-    const byWallet = elementsOf(secrets).map((secret) => derivation.deriveBatch(secret, publicKeys));
-    const n = countElements("public keys", publicKeys);
-    const rows = Array.from({ length: n }, (_, i) =>
-      byWallet.map(({ derivations }) => derivations.subarray(32 * i, 32 * i + 32)),
+    const outputs = counts.reduce((sum, count) => sum + count, 0);
+    const [m, n] = [indices.length, tags.length];
+    if (countElements("public keys", publicKeys) !== counts.length || m !== outputs || n !== outputs)
+      throw new RangeError("outputs of each key expected");
+    const keyOf = [...counts].flatMap((count, key) => Array.from({ length: count }, () => key));
+    const bySecret = elementsOf(secrets).map((secret) => derivation.deriveBatch(secret, publicKeys));
+    const derivationAt = (secret: number, key: number) => {
+      const { derivations, valid } = bySecret[secret]!;
+      return valid[key] === 1 ? derivations.subarray(32 * key, 32 * key + 32) : encodePoint(IDENTITY);
+    };
+    const matches = keyOf.flatMap((key, output) =>
+      bySecret.flatMap((_, secret) => {
+        const derivation = derivationAt(secret, key);
+        const isFound = tags[output]! > 255 || viewTag(derivation, indices[output]!) === tags[output];
+        return isFound ? [{ secret, output, derivation }] : [];
+      }),
     );
-    const valid = elementsOf(publicKeys).map((key) => (decodePoint(key) === undefined ? 0 : 1));
-    return { derivations: concatBytes(...rows.flat()), valid: Uint8Array.from(valid) };
+    return {
+      secrets: Uint32Array.from(matches, ({ secret }) => secret),
+      outputs: Uint32Array.from(matches, ({ output }) => output),
+      derivations: concatBytes(...matches.map((each) => each.derivation)),
+    };
   },
   viewTags: (derivations, outputIndices) =>
-    Uint8Array.from(
-      pair(derivations, outputIndices).map(
-        ({ derivation, index }) =>
-          keccak256(concatBytes(asciiBytes("view_tag"), derivation, varint(index)))[0]!,
-      ),
-    ),
+    Uint8Array.from(pair(derivations, outputIndices), ({ derivation, index }) => viewTag(derivation, index)),
   derivationScalars: (derivations, outputIndices) =>
     concatBytes(
       ...pair(derivations, outputIndices).map(({ derivation, index }) => derivationScalar(derivation, index)),

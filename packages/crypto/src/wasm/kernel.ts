@@ -72,7 +72,17 @@ export type Kernel = {
   ): number;
   verifyBulletproofsPlus(proofs: Pointer, count: number, weights: Pointer): number;
   deriveBatch(out: Pointer, valid: Pointer, secret: Pointer, keys: Pointer, n: number): void;
-  deriveForMany(out: Pointer, valid: Pointer, secrets: Pointer, m: number, keys: Pointer, n: number): void;
+  matchForMany(
+    matches: Pointer,
+    secrets: Pointer,
+    m: number,
+    keys: Pointer,
+    n: number,
+    counts: Pointer,
+    indices: Pointer,
+    tags: Pointer,
+    bits: number,
+  ): number;
   viewTags(out: Pointer, derivations: Pointer, indices: Pointer, n: number): void;
   derivationScalars(out: Pointer, derivations: Pointer, indices: Pointer, n: number): void;
   outputSpendKeys(

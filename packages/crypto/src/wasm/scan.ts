@@ -1,4 +1,4 @@
-import type { Backend } from "../backend.ts";
+import type { Backend, TagMatches } from "../backend.ts";
 import { checkLength, countElements } from "../bytes.ts";
 import type { Kernel, Pointer } from "./kernel.ts";
 import type { Memory } from "./memory.ts";
@@ -7,12 +7,36 @@ import { checkFactors, pairedLength } from "./points.ts";
 type ScanFunctions = Pick<
   Backend,
   | "deriveBatch"
-  | "deriveForMany"
+  | "matchViewTags"
   | "viewTags"
   | "derivationScalars"
   | "outputSpendKeys"
   | "subaddressSpendKeys"
 >;
+
+/** Of a secret that matches an output: two numbers of 32 bits, and the derivation. */
+const MATCH_BYTES = 40;
+
+/** How wide the windows of a key's table are: a wider one takes longer to make, and less for each secret. */
+function windowBits(secrets: number): number {
+  if (secrets < 100) return 5;
+  if (secrets < 400) return 6;
+  return secrets < 1000 ? 7 : 8;
+}
+
+function readMatches(bytes: Uint8Array): TagMatches {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const count = bytes.length / MATCH_BYTES;
+  const [secrets, outputs] = [new Uint32Array(count), new Uint32Array(count)];
+  const derivations = new Uint8Array(32 * count);
+  for (let i = 0; i < count; i++) {
+    const at = MATCH_BYTES * i;
+    secrets[i] = view.getUint32(at, true);
+    outputs[i] = view.getUint32(at + 4, true);
+    derivations.set(bytes.subarray(at + 8, at + MATCH_BYTES), 32 * i);
+  }
+  return { secrets, outputs, derivations };
+}
 
 /** Whether a number is one of the 2^32 indices of accounts and addresses. */
 function isIndex(value: number): boolean {
@@ -47,14 +71,19 @@ export function createScanFunctions(kernel: Kernel, memory: Memory): ScanFunctio
         return { derivations: memory.read(out, 32 * n), valid: memory.read(valid, n) };
       });
     },
-    deriveForMany(secrets, publicKeys) {
+    matchViewTags(secrets, { publicKeys, counts, indices, tags }) {
       const m = countElements("secrets", secrets);
       checkFactors(secrets);
       const n = countElements("public keys", publicKeys);
+      const outputs = counts.reduce((sum, count) => sum + count, 0);
+      if (counts.length !== n || indices.length !== outputs || tags.length !== outputs)
+        throw new RangeError("outputs of each key expected");
       return wiping(() => {
-        const [out, valid] = [memory.room(32 * (m * n + 1)), memory.room(n)];
-        kernel.deriveForMany(out, valid, memory.put(secrets), m, memory.put(publicKeys), n);
-        return { derivations: memory.read(out, 32 * m * n), valid: memory.read(valid, n) };
+        const matches = memory.room(MATCH_BYTES * m * outputs);
+        const [own, keys] = [memory.put(secrets), memory.put(publicKeys)];
+        const lists = [counts, indices, tags].map(putIndices) as [Pointer, Pointer, Pointer];
+        const count = kernel.matchForMany(matches, own, m, keys, n, ...lists, windowBits(m));
+        return readMatches(memory.read(matches, MATCH_BYTES * count));
       });
     },
     viewTags(derivations, outputIndices) {

@@ -3,9 +3,10 @@ import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction } 
 import type { KeySet } from "../outputs/key-set.ts";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
+import { packedKeys, startsOf } from "./packed-lists.ts";
 import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
 import { cryptPaymentId, publicAmountOut } from "./scan-transaction.ts";
-import { type KeyedTransaction, readKeys, type Sifted, siftKeys, withKeys } from "./sift.ts";
+import { derive, type KeyedTransaction, readKeys, type Sifted, siftKeys, withKeys } from "./sift.ts";
 import { namesWatched, type WatchedOutputs, watch } from "./watched-outputs.ts";
 
 export type ScanContext = Finder & {
@@ -44,7 +45,9 @@ export function pickOwn(
   transactions: readonly RawTransaction[],
   siftResult: Sifted,
 ): ScannedTransaction[] {
-  const { keyCounts, imageCounts, derivations, keyImages } = siftResult;
+  const { keyCounts, imageCounts, derivations, keyImages, trials } = siftResult;
+  const { knownImages, watched } = context;
+  if (trials.of.length === 0 && knownImages.size === 0 && watched === undefined) return [];
   let starts: Uint32Array | undefined;
   const prepare = (place: number): Prepared => {
     const raw = transactions[place]!;
@@ -60,7 +63,9 @@ export function pickOwn(
       mains,
       globalIndices: raw.globalIndices,
       coinbase: raw.coinbase,
-      derivations: derivations.subarray(32 * firstDerivation, 32 * end),
+      derivations:
+        derivations?.subarray(32 * firstDerivation, 32 * end) ??
+        derive(context.keys.viewSecret, packedKeys(keys)),
       firstDerivation,
     };
   };
@@ -72,7 +77,6 @@ export function pickOwn(
   };
   const received = findOutputs(context, siftResult, candidateAt);
   const scanned: ScannedTransaction[] = [];
-  const { knownImages, watched } = context;
   if (received.size === 0 && knownImages.size === 0 && watched === undefined) return scanned;
   let image = 0;
   for (let place = 0; place < transactions.length; place++) {
@@ -86,15 +90,6 @@ export function pickOwn(
     if (concerns) scanned.push(describeCandidate(candidateAt(place), candidates));
   }
   return scanned;
-}
-
-/** For each run of a list, the index at which it begins. */
-function startsOf(counts: Uint32Array): Uint32Array {
-  let next = 0;
-  return counts.map((count) => {
-    next += count;
-    return next - count;
-  });
 }
 
 function learnFound({ knownImages, watched }: ScanContext, received: readonly ScannedOutput[]): void {

@@ -1,5 +1,6 @@
 /** Wallets of a scan thread that scan the same blocks. */
 import { setImmediate } from "node:timers/promises";
+import { NO_VIEW_TAG } from "@anulo/protocol";
 import { encodeChange } from "../encode-change.ts";
 import type { ScannedTransaction } from "../state.ts";
 import { pickOwn, type ScanContext } from "./candidates.ts";
@@ -61,15 +62,24 @@ export type Seat = { readonly follower: Follower; readonly from: number };
 type Secretive = { readonly context: Pick<ScanContext, "keys"> };
 
 /**
- * Maximum number of wallets whose derivations are computed at once; fewer if memory requires: each wallet and key takes
- * 32 bytes.
+ * Maximum number of wallets for which outputs are sifted at once: as many share each key's multiples. Fewer if memory
+ * requires: each output that has no view tag passes for every wallet.
  */
-const SECRETS_AT_ONCE = 256;
-const DERIVED_BYTES = 64 * 1024 * 1024;
+const SECRETS_AT_ONCE = 2048;
+const PASSING_BYTES = 64 * 1024 * 1024;
+/** Of an output that passes, with what describes it. */
+const BYTES_PER_PASSING = 400;
+/** One of so many outputs with a view tag passes by chance. */
+const VIEW_TAGS = 256;
 
-/** For how many wallets the derivations of these keys are computed at once. */
-export function secretsAtOnce({ publicKeys }: TransactionKeys): number {
-  return Math.max(1, Math.min(SECRETS_AT_ONCE, Math.floor(DERIVED_BYTES / Math.max(1, publicKeys.length))));
+/** For how many wallets these keys are sifted at once. */
+export function secretsAtOnce({ viewTags }: TransactionKeys): number {
+  let passing = viewTags.length / VIEW_TAGS;
+  for (const viewTag of viewTags) if (viewTag === NO_VIEW_TAG) passing += 1;
+  return Math.max(
+    1,
+    Math.min(SECRETS_AT_ONCE, Math.floor(PASSING_BYTES / (BYTES_PER_PASSING * (passing + 1)))),
+  );
 }
 /**
  * From this many wallets on a walk keeps its own thread busy without help: the other threads have wallets of their own.

@@ -73,3 +73,12 @@ function copyKey(
 ): void {
   for (let i = 0; i < KEY_BYTES; i++) target[to + i] = source[at + i]!;
 }
+
+/** For each run of a list, the index at which it begins. */
+export function startsOf(counts: Uint32Array): Uint32Array {
+  let next = 0;
+  return counts.map((count) => {
+    next += count;
+    return next - count;
+  });
+}

@@ -2,7 +2,7 @@
  * The first half of scanning: what can be computed of transactions from view keys alone. It is nearly all of the work,
  * and needs none of a wallet's addresses and outputs, so any thread can do it for any wallets and blocks at any time.
  */
-import { deriveBatch, deriveForMany, IDENTITY, outputSpendKeyBatch, viewTagBatch } from "@anulo/crypto";
+import { deriveBatch, IDENTITY, matchViewTags, outputSpendKeyBatch, viewTagBatch } from "@anulo/crypto";
 import {
   additionalPublicKeys,
   type ExtraField,
@@ -15,7 +15,7 @@ import {
   TransactionOffsets,
   txPublicKeys,
 } from "@anulo/protocol";
-import { KeyList, NumberList, pickKeys } from "./packed-lists.ts";
+import { KeyList, NumberList, packedKeys, pickKeys, startsOf } from "./packed-lists.ts";
 import type { TransactionBytes } from "./raw-transaction.ts";
 
 /** Counts per transaction, the same for every wallet. */
@@ -32,7 +32,8 @@ type Counts = {
  * cloning.
  */
 export type Sifted = Counts & {
-  readonly derivations: Uint8Array;
+  /** Undefined where they were not kept, since many wallets were sifted for: those of a transaction are made again. */
+  readonly derivations: Uint8Array | undefined;
   readonly keyImages: Uint8Array;
   /** Outputs, each with a derivation that may belong to it, in the order in which they are tried. */
   readonly trials: Trials;
@@ -74,8 +75,8 @@ const NO_DERIVATION: Uint8Array = IDENTITY;
 
 /** Computing a key's multiples, once for all view secrets, costs as much as it saves with this many derivations. */
 const SECRETS_WORTH_MULTIPLES = 12;
-/** Number of derivations in one step, some 100 ms. */
-const DERIVATIONS_PER_STEP = 12_000;
+/** Number of outputs, each for each view secret, that are tried in one step: some 50 ms. */
+const TRIALS_PER_STEP = 12_000;
 
 export function withKeys(transaction: Transaction): KeyedTransaction {
   const { outputs, extra } = transaction.prefix;
@@ -102,58 +103,110 @@ export function siftKeys(viewSecrets: Uint8Array, keys: TransactionKeys): Sifted
   }
 }
 
-/** As `siftKeys`, in steps of some 100 ms. */
+/** As `siftKeys`, in steps of some 50 ms. */
 export function* siftInSteps(viewSecrets: Uint8Array, keys: TransactionKeys): Generator<undefined, Sifted[]> {
   const count = viewSecrets.length / 32;
-  const derived =
-    count < SECRETS_WORTH_MULTIPLES
-      ? yield* deriveOneByOne(viewSecrets, keys.publicKeys)
-      : yield* deriveTogether(viewSecrets, keys.publicKeys);
+  if (count >= SECRETS_WORTH_MULTIPLES) return yield* siftTogether(viewSecrets, keys);
   const results: Sifted[] = [];
-  const perStep = Math.ceil(DERIVATIONS_PER_STEP / (1 + keys.viewTags.length));
-  for (const derivations of derived) {
-    if (results.length % perStep === perStep - 1) yield;
-    const { outputCounts, keyCounts, imageCounts, keyImages } = keys;
-    const passed = passing(keys, derivations);
-    results.push({ outputCounts, keyCounts, imageCounts, keyImages, derivations, ...passed });
+  for (let at = 0; at < viewSecrets.length; at += 32) {
+    if (at > 0) yield;
+    const derivations = derive(viewSecrets.subarray(at, at + 32), keys.publicKeys);
+    results.push({ ...sharedOf(keys), derivations, ...passing(keys, derivations) });
   }
   return results;
 }
 
-function* deriveOneByOne(
-  viewSecrets: Uint8Array,
-  publicKeys: Uint8Array,
-): Generator<undefined, Uint8Array[]> {
-  const derived: Uint8Array[] = [];
-  for (let at = 0; at < viewSecrets.length; at += 32) {
-    if (at > 0) yield;
-    derived.push(derive(viewSecrets.subarray(at, at + 32), publicKeys));
-  }
-  return derived;
+/** What does not depend on the view secret. */
+function sharedOf({ outputCounts, keyCounts, imageCounts, keyImages }: TransactionKeys) {
+  return { outputCounts, keyCounts, imageCounts, keyImages };
 }
 
-/** Groups by view secret the lists that are computed by key. */
-function* deriveTogether(
-  viewSecrets: Uint8Array,
-  publicKeys: Uint8Array,
-): Generator<undefined, Uint8Array[]> {
+/** Makes each key's multiples once for all view secrets, and keeps only what passes. */
+function* siftTogether(viewSecrets: Uint8Array, keys: TransactionKeys): Generator<undefined, Sifted[]> {
   const count = viewSecrets.length / 32;
-  const derived = Array.from({ length: count }, () => new Uint8Array(publicKeys.length));
-  const bytesPerStep = 32 * Math.ceil(DERIVATIONS_PER_STEP / count);
-  for (let from = 0; from < publicKeys.length; from += bytesPerStep) {
+  const { publicKeys, trials, outputKeys, viewTags } = keys;
+  const { places, counts } = byKey(trials.derivations, publicKeys.length / 32);
+  const results = new FoundTrials(count);
+  for (const [from, to, first, end] of stepsOf(counts, TRIALS_PER_STEP / count)) {
     if (from > 0) yield;
-    const some = publicKeys.subarray(from, from + bytesPerStep);
-    const { derivations, valid } = deriveForMany({ viewSecrets, publicKeys: some });
-    for (let key = 0; key < valid.length; key++) {
-      for (let secret = 0; secret < count; secret++) {
-        const at = 32 * (key * count + secret);
-        const derivation = valid[key] === 1 ? derivations.subarray(at, at + 32) : NO_DERIVATION;
-        derived[secret]!.set(derivation, from + 32 * key);
-      }
-    }
-    derivations.fill(0);
+    const some = places.subarray(first, end);
+    const matches = matchViewTags(viewSecrets, {
+      publicKeys: publicKeys.subarray(32 * from, 32 * to),
+      counts: counts.subarray(from, to),
+      indices: some.map((place) => trials.outputIndices[place]!),
+      tags: some.map((place) => viewTags[place]!),
+    });
+    const passingPlaces = matches.outputs.map((output) => some[output]!);
+    const { points, valid } = outputSpendKeyBatch({
+      outputKeys: pickKeys(outputKeys, passingPlaces),
+      derivations: matches.derivations,
+      outputIndices: passingPlaces.map((place) => trials.outputIndices[place]!),
+    });
+    matches.derivations.fill(0);
+    for (let i = 0; i < valid.length; i++)
+      if (valid[i] === 1)
+        results.add(matches.secrets[i]!, passingPlaces[i]!, points.subarray(32 * i, 32 * i + 32));
   }
-  return derived;
+  const nothing: Sifted = {
+    ...sharedOf(keys),
+    derivations: undefined,
+    trials: pick(trials, new Uint32Array()),
+    spendKeys: new Uint8Array(),
+  };
+  return Array.from({ length: count }, (_, secret) => {
+    const own = results.of(secret);
+    if (own === undefined) return nothing;
+    const picked = Uint32Array.from(own, ({ place }) => place);
+    return {
+      ...nothing,
+      trials: pick(trials, picked),
+      spendKeys: packedKeys(own.map((each) => each.spendKey)),
+    };
+  });
+}
+
+/** The places of trials by key, and the number of those of each key. */
+function byKey(keyOfTrial: Uint32Array, keyCount: number) {
+  const counts = new Uint32Array(keyCount);
+  for (const key of keyOfTrial) counts[key]! += 1;
+  const next = startsOf(counts);
+  const places = new Uint32Array(keyOfTrial.length);
+  for (let place = 0; place < keyOfTrial.length; place++) places[next[keyOfTrial[place]!]!++] = place;
+  return { places, counts };
+}
+
+/** Runs of keys (from, to) with some `most` trials (first, end) each. */
+function* stepsOf(counts: Uint32Array, most: number): Generator<[number, number, number, number]> {
+  let [from, first, end] = [0, 0, 0];
+  for (let key = 0; key < counts.length; key++) {
+    end += counts[key]!;
+    // A key costs as much as some trials, also one without any.
+    const isLast = key + 1 === counts.length;
+    if (!isLast && end - first + (key - from) < most) continue;
+    yield [from, key + 1, first, end];
+    [from, first] = [key + 1, end];
+  }
+}
+
+type FoundTrial = { readonly place: number; readonly spendKey: Uint8Array };
+
+/** The trials that pass, for each view secret. */
+class FoundTrials {
+  readonly #bySecret: (FoundTrial[] | undefined)[];
+
+  constructor(count: number) {
+    this.#bySecret = Array.from({ length: count });
+  }
+
+  add(secret: number, place: number, spendKey: Uint8Array): void {
+    this.#bySecret[secret] ??= [];
+    this.#bySecret[secret]!.push({ place, spendKey });
+  }
+
+  /** In the order in which they are tried; undefined if there are none. */
+  of(secret: number): readonly FoundTrial[] | undefined {
+    return this.#bySecret[secret]?.sort((a, b) => a.place - b.place);
+  }
 }
 
 class KeyLists {
