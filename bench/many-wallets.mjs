@@ -85,6 +85,17 @@ async function untilScanned(service, count) {
   }
 }
 
+/** Waits until each wallet is at the height of the chain; those of a folder may come from a longer one. */
+async function untilThere(service, blocks) {
+  const start = performance.now();
+  for (let i = 0; i < options.wallets; i++) {
+    while ((await call(urlOf(service, i), "get_height")).height !== blocks) {
+      if (performance.now() - start > 1000 * PATIENCE) throw new Error(`${nameOf(i)} is not at ${blocks}`);
+      await delay(50);
+    }
+  }
+}
+
 /**
  * Asks for balances at a fixed rate, whether or not answers keep up, until the function it returns is called: the
  * milliseconds from when each was due.
@@ -210,8 +221,7 @@ try {
   const cpu = cpuSeconds(service.pid) / options.wallets;
   tell("all are open after", (performance.now() - start) / 1000, "s");
   tell("  processor time a wallet", 1000 * cpu, "ms");
-  // Its height is at least that of its first block.
-  await untilScanned(service, options.wallets * (FIRST_BLOCKS - 1));
+  await untilThere(service, FIRST_BLOCKS);
   await measure(service, node);
 } finally {
   await service.stop();
