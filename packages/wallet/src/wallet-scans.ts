@@ -19,6 +19,7 @@ import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
+import type { KeptMarks } from "./scan/kept-marks.ts";
 import type { BlocksChange, PoolSnapshot, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
@@ -42,6 +43,8 @@ export type ScanOptions = {
   /** A reorganisation that undoes more blocks than this is refused. */
   readonly maxReorgDepth?: number;
   readonly lookahead?: Lookahead;
+  /** What the wallet recognised its addresses by when it was open before. */
+  readonly keptMarks?: KeptMarks | undefined;
   /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
 };
@@ -78,17 +81,18 @@ export class WalletScans {
     this.#ledger = options.ledger;
     this.#maxReorgDepth = options.maxReorgDepth ?? MAX_REORG_DEPTH;
     this.#onReceived = options.onReceived ?? (() => undefined);
-    this.#scanner = this.#startScanner(options.lookahead ?? DEFAULT_LOOKAHEAD);
+    this.#scanner = this.#startScanner(options.lookahead ?? DEFAULT_LOOKAHEAD, options.keptMarks);
     wallet.runtime.heights.note(this, this.#ledger.state.height);
   }
 
-  #startScanner(lookahead: Lookahead): Scanner {
+  #startScanner(lookahead: Lookahead, keptMarks?: KeptMarks): Scanner {
     const { keys, preferences, runtime } = this.#wallet;
     const { accounts, outputs, coldKeyImages, background } = this.#ledger.state;
     return new Scanner({
       runtime,
       keys: scanningKeys(keys),
       lookahead,
+      keptMarks,
       skipsCoinbase: preferences.skipsCoinbase,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
       keyImages: imagesOf(outputs, coldKeyImages),

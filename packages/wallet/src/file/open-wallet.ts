@@ -24,6 +24,7 @@ import {
   takeBackgroundLock,
 } from "./background-beside.ts";
 import { CacheBeside } from "./beside-original.ts";
+import { KeptAddresses } from "./kept-addresses.ts";
 import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
 import { openLedger } from "./open-ledger.ts";
 import type { LedgerStore } from "./open-rows.ts";
@@ -177,18 +178,18 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
   const cache = await takeOverCache(opening, { ledger, commit }, options);
   const source = follower?.newSource;
   if (source !== undefined) await commit({ kind: "eventSource", source });
+  const wishes = wishesOf(file.settings);
+  const addresses = paths === undefined ? undefined : new KeptAddresses(paths, file.keys);
   const wallet = new Wallet({
     keys: file.keys,
     ledger,
     log,
     daemon: options.daemon,
     runtime: options.runtime,
-    ...wishesOf(file.settings),
+    ...wishes,
+    keptMarks: await addresses?.read(ledger.state, wishes.lookahead),
     events: follower,
-    onReceived: (txid) => {
-      options.log?.info("received", { txid });
-      options.onReceived?.(txid);
-    },
+    onReceived: reportReceived(options),
   });
   const background: BackgroundPart = {
     type: syncTypeOf(file.settings),
@@ -204,7 +205,8 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
       .catch(refuseUnwritten);
   };
   const abandon = () => log.refuse(new WalletRefusal("NOT_OPEN", "No wallet file"));
-  const close = () => closeWallet(opened, options);
+  addresses?.writeWhenReady(wallet);
+  const close = () => closeWallet(opened, options, addresses);
   const { createdAt, settings, isBackground = false } = file;
   const about = { createdAt, settings, isBackground };
   const files = { paths, keysImage, about, locks, cache, background };
@@ -214,6 +216,7 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
   } catch (error) {
     await background.beside?.close();
     await cache?.close();
+    await addresses?.close();
     await wallet.close();
     throw error;
   }
@@ -221,6 +224,12 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
 }
 
 const ledgersOf = ({ network, store, log }: OpenOptions) => ({ network, store, log });
+
+/** Logs and reports a transaction (id in hex) that pays the wallet. */
+const reportReceived = (options: OpenOptions) => (txid: string) => {
+  options.log?.info("received", { txid });
+  options.onReceived?.(txid);
+};
 
 /** A background wallet with files of its own sends no events: its main wallet reports what it found. */
 function followerOf({ paths, file }: Opening, options: OpenOptions): Follower | undefined {
@@ -268,8 +277,11 @@ function wishesOf(settings: ReadonlyMap<string, Json>) {
 async function closeWallet(
   { wallet, background, cache, locks }: OpenWallet,
   options: OpenOptions,
+  addresses: KeptAddresses | undefined,
 ): Promise<void> {
   try {
+    await addresses?.write(wallet);
+    await addresses?.close();
     await wallet.settle();
     await leaveBackground(wallet, background, options);
     // What could not be stored must not come back by way of the cache.

@@ -1,6 +1,6 @@
 /**
  * A wallet's files in the wallet directory: `<name>.keys` (in the original programs' format), `<name>.anulo` (our
- * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read
+ * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts), `<name>.anulo.addresses` (kept-addresses.ts). The original's own cache `<name>` is read
  * and written again (beside-original.ts), as `<name>.anulo.cache` while it is being written.
  */
 import { createHash, randomBytes } from "node:crypto";
@@ -25,7 +25,7 @@ export type WalletPaths = {
 const MAX_NAME_BYTES = 255 - ".address.txt".length;
 
 /** A wallet with such a name would use the same files as another one. */
-const OWN_ENDING = /\.anulo(?:\.lock|\.next|\.cache|\.old\d*)?(?:\.keys)?$/;
+const OWN_ENDING = /\.anulo(?:\.lock|\.next|\.cache|\.addresses|\.old\d*)?(?:\.keys)?$/;
 
 /** Throws `WalletRefusal` for a name that would leave the directory, or that no file can have. */
 export function walletPaths(directory: string, name: string): WalletPaths {
@@ -59,6 +59,11 @@ export function pathsOfFile(file: string): WalletPaths {
 function pathsAt(base: string): WalletPaths {
   const store = `${base}.anulo`;
   return { base, keys: `${base}.keys`, store, lock: `${store}.lock`, nextCache: `${store}.cache` };
+}
+
+/** The file with what the wallet recognises its addresses by (kept-addresses.ts). */
+export function addressesFileOf({ store }: Pick<WalletPaths, "store">): string {
+  return `${store}.addresses`;
 }
 
 /**
@@ -119,8 +124,10 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /** Rewritten the files of a wallet that could not be created. */
-export async function removeFiles({ base, keys, store }: WalletPaths): Promise<void> {
-  for (const path of [keys, store, `${base}.address.txt`]) await rm(path, { force: true });
+export async function removeFiles(paths: WalletPaths): Promise<void> {
+  const { base, keys, store } = paths;
+  for (const path of [keys, store, addressesFileOf(paths), `${base}.address.txt`])
+    await rm(path, { force: true });
 }
 
 /**

@@ -37,8 +37,11 @@ export function reserveMarks(used: readonly SubaddressIndex[], lookahead: Lookah
   return createMarks(accounts * lookahead.addresses + inUse);
 }
 
+/** Bytes of the filter and so many marks. */
+export const bytesOfMarks = (count: number): number => Uint16Array.BYTES_PER_ELEMENT * (FILTER_WORDS + count);
+
 function createMarks(count: number): SharedMarks {
-  return new Uint16Array(new SharedArrayBuffer(Uint16Array.BYTES_PER_ELEMENT * (FILTER_WORDS + count)));
+  return new Uint16Array(new SharedArrayBuffer(bytesOfMarks(count)));
 }
 
 /**
@@ -123,7 +126,17 @@ export class AddressMarks implements RecognisedAddresses {
     return replaced;
   }
 
-  /** Takes up addresses whose marks another thread has written. */
+  /** The marks with the filter before them, copied, and the addresses they are of, in their order. */
+  get kept(): {
+    readonly marks: Uint16Array;
+    readonly ranges: readonly AddressRange[];
+    readonly lookahead: Lookahead;
+  } {
+    const marks = this.#marks.slice(0, FILTER_WORDS + this.size);
+    return { marks, ranges: this.#runs.ranges, lookahead: this.lookahead };
+  }
+
+  /** Takes up addresses whose marks another thread has written, or that were kept. */
   adopt(range: AddressRange, marks: SharedMarks | undefined): void {
     if (marks !== undefined) this.#marks = marks;
     this.#runs.add(range);

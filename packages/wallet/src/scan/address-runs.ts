@@ -60,6 +60,18 @@ export class AddressRuns {
     return { major, minor: fromMinor + (place - first) };
   }
 
+  /** The entries as ranges, in insertion order. */
+  get ranges(): AddressRange[] {
+    const grid = Array.from({ length: this.#gridAccounts }, (_, major) => {
+      return { major, fromMinor: 0, count: this.#gridAddresses };
+    });
+    const runs = this.#runs ?? [];
+    const others = runs.map(({ first, major, fromMinor }, i) => {
+      return { major, fromMinor, count: (runs[i + 1]?.first ?? this.#count) - first };
+    });
+    return [...grid, ...others];
+  }
+
   /** Adds entries. Ranges must join: an account's next range begins where its last ended. */
   add({ major, fromMinor, count }: AddressRange): void {
     const first = this.#count;
@@ -84,7 +96,7 @@ export class AddressRuns {
     const accountCount = this.#covered?.length ?? this.#gridAccounts;
     const accounts = Math.max(accountCount, clamp(index.major + lookahead.accounts));
     for (let major = 0; major < accounts; major++) {
-      const fromMinor = this.#coveredOf(major);
+      const fromMinor = this.coveredOf(major);
       const used = major === index.major ? index.minor : 0;
       const toMinor = clamp(used + lookahead.addresses);
       if (fromMinor < toMinor) missing.push({ major, fromMinor, toMinor });
@@ -92,7 +104,8 @@ export class AddressRuns {
     return missing;
   }
 
-  #coveredOf(major: number): number {
+  /** Number of addresses of an account. */
+  coveredOf(major: number): number {
     if (this.#covered !== undefined) return this.#covered[major] ?? 0;
     return major < this.#gridAccounts ? this.#gridAddresses : 0;
   }

@@ -52,6 +52,8 @@ export type ToWorker =
       readonly lookahead: Lookahead;
       /** Memory for the marks of its addresses; undefined if it has a table of whole keys. */
       readonly marks: SharedMarks | undefined;
+      /** The addresses whose marks are there already, in their order. */
+      readonly ranges: readonly AddressRange[];
       readonly skipsCoinbase: boolean;
       /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
       readonly watched?: WatchedOutputs | undefined;

@@ -6,6 +6,7 @@ import type { ScannedTransaction } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import type { Lookahead } from "./address-runs.ts";
 import { type AddressTable, adoptAddresses, createAddresses, marksFor } from "./addresses.ts";
+import type { KeptMarks } from "./kept-marks.ts";
 import type {
   BlocksChange,
   FromWorker,
@@ -24,6 +25,8 @@ export type ScannerParts = {
   /** The last address in use of every account. */
   readonly used: readonly SubaddressIndex[];
   readonly lookahead: Lookahead;
+  /** The marks of addresses that were computed when the wallet was open before. */
+  readonly keptMarks?: KeptMarks | undefined;
   /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
   /** Key images of the outputs already known, 32 bytes each, some at a time. */
@@ -65,10 +68,12 @@ export class Scanner {
   /** Why the scan that waits for that has ended. */
   #endBeforeStart: Error | undefined;
 
-  constructor({ keep, runtime, keyImages, ...parts }: ScannerParts) {
+  constructor({ keep, runtime, keyImages, keptMarks, ...parts }: ScannerParts) {
     const { keys, used, lookahead } = parts;
-    const marks = marksFor(used, lookahead);
+    const marks = keptMarks?.marks ?? marksFor(used, lookahead);
+    const ranges = keptMarks?.ranges ?? [];
     this.table = createAddresses(keys, lookahead, marks);
+    for (const range of ranges) adoptAddresses(this.table, range, undefined);
     this.#keep = keep;
     this.#threads = runtime.threads;
     this.#scanThreads = runtime.scanThreads;
@@ -81,7 +86,7 @@ export class Scanner {
     });
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // users of the table get the error there
-    this.#send({ kind: "open", ...parts, marks });
+    this.#send({ kind: "open", ...parts, marks, ranges });
     const sent = runSliced(this.#sendImages(keyImages));
     if (sent === undefined) return;
     this.#imagesSent = sent.then(() => {

@@ -9,7 +9,7 @@ import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
 import type { AddressRange, MissingRange } from "./address-runs.ts";
-import { type AddressTable, createAddresses, extendAddresses } from "./addresses.ts";
+import { type AddressTable, adoptAddresses, createAddresses, extendAddresses } from "./addresses.ts";
 import { type ScanContext, scanTransactions } from "./candidates.ts";
 import { historyOf } from "./fetch-blocks.ts";
 import type { Follower, ScannedBlocks, SiftThreads } from "./followers.ts";
@@ -107,6 +107,7 @@ export class WalletScan {
     const { keys, skipsCoinbase, watched } = message;
     const knownImages = new KeySet(randomFillSync);
     const table = createAddresses(keys, message.lookahead, message.marks);
+    for (const range of message.ranges) adoptAddresses(table, range, undefined);
     const parts = { keys, table, skipsCoinbase, watched };
     const cover = (index: SubaddressIndex) => this.#cover(parts, index);
     this.#context = { ...parts, knownImages, cover, keyImages: new Map() };
