@@ -11,8 +11,8 @@ import { SeenEvents } from "./seen.ts";
 
 const EVENTS_PER_PAGE = 1000;
 const PAUSE_MS = 50;
-/** Webhooks that its receiver takes before it fails again: those of a few seconds, about as long as the pause that follows. */
-const MAX_TAKEN = 2000;
+/** Maximum milliseconds for which the receiver of webhooks takes what comes, and for which it fails. */
+const MAX_PERIOD_MS = 3000;
 
 /** A loop that runs until it is stopped; what it throws is kept for who stops it. */
 class Loop {
@@ -83,7 +83,7 @@ async function bodyOf(request: IncomingMessage): Promise<ExactObject> {
   return parseExact(Buffer.concat(parts).toString()) as ExactObject;
 }
 
-/** Takes webhooks, and fails now and then: with the pauses that follow it is away about half of the time. */
+/** Takes webhooks, and fails half of the time: all that comes for as long as it took what came, on average. */
 export class HookConsumer {
   readonly seenEvents = new SeenEvents("the receiver of webhooks");
   /** Number of requests that it failed. */
@@ -93,9 +93,9 @@ export class HookConsumer {
   readonly #server: Server;
   readonly #chance: Chance;
   #failure: unknown;
-  /** Requests until it goes away, or comes back. */
-  #remaining = 0;
-  #isAway = false;
+  /** When it goes away, or comes back. */
+  #changesAt = 0;
+  #isAway = true;
 
   private constructor(chance: Chance) {
     this.#chance = chance;
@@ -132,11 +132,11 @@ export class HookConsumer {
 
   #fails(): boolean {
     if (this.isSteady) return false;
-    if (this.#remaining === 0) {
+    const now = performance.now();
+    if (now >= this.#changesAt) {
       this.#isAway = !this.#isAway;
-      this.#remaining = this.#isAway ? this.#chance.between(1, 2) : this.#chance.between(1, MAX_TAKEN);
+      this.#changesAt = now + this.#chance.between(1, MAX_PERIOD_MS);
     }
-    this.#remaining--;
     return this.#isAway;
   }
 
