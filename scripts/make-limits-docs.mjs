@@ -60,7 +60,11 @@ async function peerSection() {
           bytes(memory.smallHoldersBytes),
           bytes(memory.smallHolderBytes),
         ],
-        ["event loop", percent(work.allPeers.share), `${percent(work.onePeer.share)} before others`],
+        [
+          "event loop, with proofs that other threads check",
+          percent(work.allPeers.share),
+          `${percent(work.onePeer.share)} before others`,
+        ],
         ["sent and not read, before another response", "–", bytes(memory.unreadBytes)],
       ],
     ),

@@ -33,7 +33,7 @@ const limits = {
   requests: ["Requests being answered or waiting for it", number],
   requestsPerAddress: ["The same of one IP address", number],
   expensiveCalls: ["Calls that may take long at once", number],
-  eventLoopShare: ["Event loop", percent],
+  eventLoopShare: ["Event loop, with proofs that other threads check", percent],
   connections: ["Connections of a port", number],
   connectionsPerPublicAddress: ["The same of one public IP address", number],
   connectionsPerPrivateAddress: ["The same of one private address", number],
