@@ -67,7 +67,7 @@ export class Caller {
   constructor(share: CallerShare, remoteAddress: string, use: Use) {
     this.remoteAddress = remoteAddress;
     this.share = share;
-    this.rows = new RowMeter(share.rowsRead);
+    this.rows = new RowMeter(share.rowsRead, (milliseconds) => share.charge(milliseconds));
     this.#use = use;
     this.#request = use.requestBytes.reserve(0)!;
   }

@@ -12,9 +12,15 @@ export class RowMeter {
   /** Rows read before this slice; undefined between slices. */
   #before: number | undefined;
 
-  /** `rowsRead` returns how many rows have been read by all. */
-  constructor(rowsRead: () => number) {
+  readonly #onWork: (milliseconds: number) => void;
+
+  /**
+   * `rowsRead` returns how many rows have been read by all; `onWork` is called with the milliseconds of each slice of
+   * `during` but the first, which is part of what its caller does at once.
+   */
+  constructor(rowsRead: () => number, onWork: (milliseconds: number) => void = () => {}) {
     this.#rowsRead = rowsRead;
+    this.#onWork = onWork;
   }
 
   /** Rows that the call has read in the slices that have ended. */
@@ -49,8 +55,13 @@ export class RowMeter {
   during<T>(work: (options: SliceOptions) => MaybePromise<T>, options: SliceOptions): MaybePromise<T> {
     const isInSlice = this.#before !== undefined;
     this.resume();
+    let isFirst = true;
     const counted = {
       ...options,
+      onWork: (milliseconds: number) => {
+        if (!isFirst) this.#onWork(milliseconds);
+        isFirst = false;
+      },
       beforeYield: () => {
         options.beforeYield?.();
         this.pause();
