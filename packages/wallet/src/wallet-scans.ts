@@ -54,10 +54,13 @@ export type RefreshResult = { readonly blocksFetched: number; readonly receivedM
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
 
-/** The known key images of outputs, and others: 32 bytes each, some hundred at a time. */
-function* imagesOf(outputs: OutputBook, others: ReadonlyMap<string, Uint8Array>): Generator<Uint8Array> {
-  yield* others.values();
-  yield* outputs.keyImages();
+/** The hashes of the known key images of outputs, and of others, some hundred at a time. */
+function* imageHashesOf(
+  outputs: OutputBook,
+  others: ReadonlyMap<string, Uint8Array>,
+): Generator<Uint32Array> {
+  for (const image of others.values()) yield outputs.imageHashing.all(image);
+  yield* outputs.imageHashes();
 }
 
 export class WalletScans {
@@ -95,7 +98,10 @@ export class WalletScans {
       keptMarks,
       skipsCoinbase: preferences.skipsCoinbase,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
-      keyImages: imagesOf(outputs, coldKeyImages),
+      images: {
+        factors: outputs.imageHashing.factors,
+        hashes: imageHashesOf(outputs, coldKeyImages),
+      },
       watched: background && watchedOutputs(outputs),
       keep: (change, from) => this.#keep(change, from),
     });

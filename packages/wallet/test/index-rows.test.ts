@@ -11,6 +11,7 @@ import { ledgerTables, receiptSegmentTable, receiptTable, segmentTable } from ".
 import { writeRows } from "../src/file/row-log.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { KeyIndex } from "../src/outputs/key-index.ts";
+import { KeySet } from "../src/outputs/key-set.ts";
 import type { OutputBook } from "../src/outputs/output-book.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { HashSegment, SEGMENT_PLACES } from "../src/packed/hash-segment.ts";
@@ -58,6 +59,13 @@ function checkFound(book: OutputBook): void {
   }
   assert.equal(book.placeOfKey(bytes(32)), undefined);
   assert.equal(book.placeOfImage(bytes(32)), undefined);
+  const images = new KeySet(book.imageHashing);
+  for (const hashes of book.imageHashes()) images.addHashes(hashes);
+  assert.equal(images.size, book.withKeyImage);
+  for (let place = 0; place < book.count; place += 13) {
+    const { keyImage } = book.at(place)!;
+    if (keyImage !== undefined && !images.has(keyImage)) assert.fail(`no hash of the image at ${place}`);
+  }
 }
 
 /** The stored segments, as the engine has them. */
@@ -118,7 +126,7 @@ test("a wallet that is opened from segments finds what one does that was indexed
   const engine = createMemoryEngine();
   const dice = new Dice("segments");
   await write(engine, outputsOf(SEGMENT_PLACES + 300));
-  assert.equal((await segmentsIn(engine)).length, 2);
+  assert.equal((await segmentsIn(engine)).length, 3);
   const model = outputsOf(1).state.outputs.at(0)!;
   const randomOutput = (height: number): OwnedOutput => ({
     ...model,
@@ -167,6 +175,8 @@ test("opening reads the keys of no output that a segment has", async () => {
   await write(engine, outputsOf(SEGMENT_PLACES + 300));
   const { store, ledger } = await load(engine);
   assert.equal(reads, 2, "of the outputs behind the segment");
+  assert.equal([...ledger.state.outputs.imageHashes()].length, 1 + 2);
+  assert.equal(reads, 3, "of the hashes for scans, since the others are still in memory");
   assert.equal(ledger.state.outputs.placeOfKey(bytes(32)), undefined);
   await store.close();
   await engine.close();
@@ -192,7 +202,7 @@ for (const [what, spoil] of spoilt) {
     for (let i = 0; i < 3; i++) await writeRows(store, rows.take());
     await store.close();
     const newer = await segmentsIn(engine);
-    assert.equal(newer.length, 2);
+    assert.equal(newer.length, 3);
     const { epoch } = (await engine.markOf(wallet))!;
     const puts = newer.map((row, i) => ({
       ...row,

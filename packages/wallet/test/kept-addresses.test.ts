@@ -1,5 +1,6 @@
 /** What a wallet recognises its addresses by is computed once, and believed again only where it fits. */
 import assert from "node:assert/strict";
+import { randomFillSync } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { KeptAddresses } from "../src/file/kept-addresses.ts";
 import { addressesFileOf, pathsOfFile } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { KeyHashes } from "../src/outputs/key-set.ts";
 import type { SubaddressIndex } from "../src/outputs/owned-output.ts";
 import { AddressMarks, reserveMarks } from "../src/scan/address-marks.ts";
 import type { Lookahead } from "../src/scan/address-runs.ts";
@@ -165,7 +167,8 @@ test("a scan thread computes what is missing only", async () => {
     const messages: FromWorker[] = [];
     const scan = new WalletScan((message) => messages.push(message), new NodeFeeds());
     const marks = readMarks(writeMarks(tableOf(first)), first, lookahead)!.marks;
-    const settings = { keys, used: first, lookahead, skipsCoinbase: false };
+    const imageFactors = new KeyHashes(randomFillSync).factors;
+    const settings = { keys, used: first, lookahead, skipsCoinbase: false, imageFactors };
     scan.receive({ kind: "open", ...settings, marks, ranges });
     while (!messages.some(({ kind }) => kind === "done")) await new Promise((next) => setImmediate(next));
     return messages.map(({ kind }) => kind);

@@ -24,7 +24,7 @@ import {
 } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { KeySet } from "../src/outputs/key-set.ts";
+import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
 import type { SubaddressIndex } from "../src/outputs/owned-output.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
 import { oneTimeSecret, type ScanKeys } from "../src/scan/scan-transaction.ts";
@@ -149,7 +149,7 @@ export function createContext(of: ScanKeys = keys): ScanContext {
     table,
     cover,
     keyImages: new Map(),
-    knownImages: new KeySet(randomFillSync),
+    knownImages: new KeySet(new KeyHashes(randomFillSync)),
     skipsCoinbase: false,
   };
 }

@@ -9,6 +9,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { runSliced } from "@anulo/limits";
 import { toHex } from "@anulo/protocol";
 import { openLmdbEngine, openWalletStore, type WalletStore } from "@anulo/store";
@@ -172,6 +173,14 @@ async function read(folder: string): Promise<void> {
   const loaded = await measure("opened", () => LedgerRows.load(store, { network, settings }));
   const { ledger, rows } = loaded!;
   await measure("first balance", () => balanceOf(ledger));
+  await measure("hashes of key images for a scan", async () => {
+    let count = 0;
+    for (const hashes of ledger.state.outputs.imageHashes()) {
+      count += hashes.length / 2;
+      await nextTurn();
+    }
+    if (count !== outputs) throw new Error(`${count} key images`);
+  });
   reportMemory("with the wallet");
   const log = new RowLog(store, rows);
   for (const [what, amount] of [

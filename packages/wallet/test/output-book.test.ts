@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import { concatBytes } from "@anulo/protocol";
 import { accountBalance, later } from "../src/history/balance.ts";
 import { KeyIndex } from "../src/outputs/key-index.ts";
-import { KeySet } from "../src/outputs/key-set.ts";
+import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
 import { OutputBook } from "../src/outputs/output-book.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { Payments } from "../src/packed/payments.ts";
@@ -165,7 +165,7 @@ test("of two outputs with one key the last is found, and the first again once th
 
 test("a set of keys has those that were added, and no others", () => {
   const dice = new Dice("set");
-  const set = new KeySet(randomFillSync);
+  const set = new KeySet(new KeyHashes(randomFillSync));
   const keys = Array.from({ length: 3000 }, () => dice.bytes());
   assert.ok(!set.has(keys[0]!));
   for (const key of keys.slice(0, 1000)) set.add(key);

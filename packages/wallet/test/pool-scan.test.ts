@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { fromHex, toHex, transactionHash, writePrunedTransaction } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { KeySet } from "../src/outputs/key-set.ts";
+import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
 import { lookTogether } from "../src/scan/pool-look.ts";
 import { PoolScan } from "../src/scan/pool-scan.ts";
@@ -19,7 +19,7 @@ const ids = recordedPool.map((tx) => toHex(transactionHash(tx)));
 function createContext(): ScanContext {
   const table = new SubaddressTable({ accounts: 1, addresses: 1 });
   const rest = { cover: () => undefined, keyImages: new Map(), skipsCoinbase: false };
-  return { keys, table, knownImages: new KeySet(randomFillSync), ...rest };
+  return { keys, table, knownImages: new KeySet(new KeyHashes(randomFillSync)), ...rest };
 }
 
 /** A node with the recorded pool; `asked`: every transaction it was asked for. */

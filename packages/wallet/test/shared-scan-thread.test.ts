@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { randomFillSync } from "node:crypto";
 import { test } from "node:test";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { KeyHashes } from "../src/outputs/key-set.ts";
 import { ScanThreads } from "../src/scan/scan-threads.ts";
 import { Scanner } from "../src/scan/scanner.ts";
 import { WorkThreads } from "../src/threads/work-threads.ts";
@@ -16,7 +18,7 @@ function open(scanThreads: ScanThreads, seed: string) {
     used: [{ major: 0, minor: 0 }],
     lookahead,
     skipsCoinbase: false,
-    keyImages: [],
+    images: { factors: new KeyHashes(randomFillSync).factors, hashes: [] },
     watched: undefined,
     keep: async () => undefined,
   });

@@ -22,7 +22,7 @@ import {
   txPublicKey,
 } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { KeySet } from "../src/outputs/key-set.ts";
+import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
 import { scanTransactions } from "../src/scan/candidates.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { WalletKeys } from "../src/state.ts";
@@ -85,7 +85,7 @@ function found(keys: WalletKeys, { blob, txHash }: SignedTransaction): string[] 
   }
   const finder = { keys, table, cover: () => undefined, keyImages: new Map() };
   const [scanned] = scanTransactions(
-    { ...finder, knownImages: new KeySet(randomFillSync), skipsCoinbase: false },
+    { ...finder, knownImages: new KeySet(new KeyHashes(randomFillSync)), skipsCoinbase: false },
     [
       {
         form: "whole",

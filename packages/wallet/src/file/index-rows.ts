@@ -1,10 +1,11 @@
 /**
  * Rows that follow from others, so that opening a wallet need not read them all: segments of the indices of outputs and
- * receipts. The head of the ledger names those that belong to it, by an id that each of them has: a change deletes, in
+ * receipts, and hashes of key images for scans. The head of the ledger names those that belong to it, by an id that each of them has: a change deletes, in
  * the same step, those that it makes wrong, and what the head does not name, or what can't be read, is made anew.
  */
 import { randomBytes } from "node:crypto";
 import { DamagedStore, type Table, type WalletStore } from "@anulo/store";
+import { KeyHashes } from "../outputs/key-set.ts";
 import { HashSegment, SEGMENT_PLACES } from "../packed/hash-segment.ts";
 import { RECEIPT_INDICES } from "../packed/receipt-indices.ts";
 import { PAGE_RECEIPTS } from "../packed/receipt-pages.ts";
@@ -13,6 +14,9 @@ import type { Cells } from "./cells.ts";
 import { receiptSegmentTable, rowKey, segmentTable } from "./ledger-tables.ts";
 
 const ROW_ID_BYTES = 8;
+/** Index of key images, and number of the rows with hashes of theirs for scans, behind those of the indices. */
+const KEY_IMAGES = 1;
+const IMAGE_HASHES = 2;
 /** Number of the rows with the zones of a segment, behind those of the indices. */
 const ZONES = RECEIPT_INDICES;
 const ZONES_PER_SEGMENT = SEGMENT_PLACES / PAGE_RECEIPTS;
@@ -26,6 +30,8 @@ export type IndexHead = {
     readonly factors: Uint8Array;
     readonly segments: readonly [segment: number, rowId: RowId][];
   }[];
+  /** What decides the hashes of key images for scans, which the segments of key images have beside them. */
+  readonly imageFactors?: Uint8Array;
   /** The ids are those of the first segments. */
   readonly receipts: { readonly seed: Uint8Array; readonly rowIds: readonly RowId[] };
 };
@@ -55,6 +61,7 @@ export class IndexRows {
     const { outputs, incoming } = this.#state;
     return {
       outputs: outputs.indices.map(({ factors }, i) => ({ factors, segments: [...this.#stored[i]!] })),
+      imageFactors: outputs.imageHashing.factors,
       receipts: { seed: incoming.indices.seed, rowIds: this.#storedReceipts.map(({ rowId }) => rowId) },
     };
   }
@@ -73,6 +80,13 @@ export class IndexRows {
         this.#stored[i]!.set(number, rowId);
       }
     }
+    if (head.imageFactors === undefined || !store.readsNow) return;
+    outputs.useImageHashes(KeyHashes.of(head.imageFactors), (number) => {
+      const rowId = this.#stored[KEY_IMAGES]!.get(number);
+      if (rowId === undefined || !outputs.indices[KEY_IMAGES]!.hasSegment(number)) return undefined;
+      const bytes = readWithIdNow(store, segmentTable, { places: [IMAGE_HASHES, number], rowId });
+      return bytes && new Uint32Array(new Uint8Array(bytes).buffer);
+    });
   }
 
   /**
@@ -121,6 +135,7 @@ export class IndexRows {
       for (const number of [...stored.keys()]) {
         if (index.hasSegment(number)) continue;
         this.#cells.delete(segmentTable, [i, number]);
+        if (i === KEY_IMAGES) this.#cells.delete(segmentTable, [IMAGE_HASHES, number]);
         stored.delete(number);
       }
       const count = Math.floor(outputs.count / SEGMENT_PLACES);
@@ -128,11 +143,21 @@ export class IndexRows {
         if (index.hasSegment(number)) continue;
         const rowId = newRowId();
         this.#cells.put(segmentTable, [i, number], Buffer.concat([rowId, index.makeSegment(number)]));
+        if (i === KEY_IMAGES) yield* this.#putImageHashes(number, rowId);
         stored.set(number, rowId);
         made += 1;
         yield;
       }
     }
+  }
+
+  *#putImageHashes(number: number, rowId: RowId): Generator<void> {
+    const parts: Uint8Array[] = [rowId];
+    for (const hashes of this.#state.outputs.imageHashesOf(number)) {
+      parts.push(new Uint8Array(hashes.buffer));
+      yield;
+    }
+    this.#cells.put(segmentTable, [IMAGE_HASHES, number], Buffer.concat(parts));
   }
 
   *#putReceipts(most: number): Generator<void> {

@@ -9,6 +9,7 @@ import { SEGMENT_PLACES } from "../packed/hash-segment.ts";
 import { type AddressSum, AddressSums } from "./address-sums.ts";
 import { COLD_OUTPUTS, ColdOutputs } from "./cold-outputs.ts";
 import { KeyIndex } from "./key-index.ts";
+import { KeyHashes } from "./key-set.ts";
 import { LockedPlaces, SPENDABLE_AGE, waitsForTime } from "./locked-places.ts";
 import { type HotOutput, OutputPage, PAGE_OUTPUTS } from "./output-page.ts";
 import { type At, OutputPages } from "./output-pages.ts";
@@ -21,6 +22,8 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   readonly #replaced = new Map<number, OwnedOutput>();
   readonly #byOneTimeKey: KeyIndex;
   readonly #byKeyImage: KeyIndex;
+  #imageHashing = new KeyHashes(randomFillSync);
+  #readImageHashes: (segment: number) => Uint32Array | undefined = () => undefined;
   readonly #sums = new AddressSums();
   readonly #locked = new LockedPlaces();
   /** Rows whose columns have changed since they were taken. */
@@ -190,10 +193,32 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     this.#markRow(place);
   }
 
-  /** All known key images, 32 bytes each, one after the other: of some hundred outputs at a time. */
-  *keyImages(): Generator<Uint8Array> {
-    for (let page = 0; page * COLD_OUTPUTS < this.end; page++)
-      yield this.#cold.keysOn(page, "keyImage", (place) => this.hasKeyImage(place));
+  /** What the hashes of key images are made with. */
+  get imageHashing(): KeyHashes {
+    return this.#imageHashing;
+  }
+
+  /** Takes over the hashes of key images that a store has, by the number of their segment; undefined if it has none. */
+  useImageHashes(hashing: KeyHashes, read: (segment: number) => Uint32Array | undefined): void {
+    this.#imageHashing = hashing;
+    this.#readImageHashes = read;
+  }
+
+  /** Both hashes of each known key image, of some hundred outputs or more at a time. */
+  *imageHashes(): Generator<Uint32Array> {
+    for (let number = 0; number * SEGMENT_PLACES < this.end; number++) {
+      const stored = this.#readImageHashes(number);
+      if (stored === undefined) yield* this.imageHashesOf(number);
+      else yield stored;
+    }
+  }
+
+  /** The same of the outputs of a segment, from their keys. */
+  *imageHashesOf(segment: number): Generator<Uint32Array> {
+    const isKnown = (place: number) => this.hasKeyImage(place);
+    const end = Math.min((segment + 1) * SEGMENT_PLACES, this.end);
+    for (let page = (segment * SEGMENT_PLACES) / COLD_OUTPUTS; page * COLD_OUTPUTS < end; page++)
+      yield this.#imageHashing.all(this.#cold.keysOn(page, "keyImage", isKnown));
   }
 
   /** What finds places by one-time key, and by key image. */

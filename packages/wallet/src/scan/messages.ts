@@ -55,11 +55,17 @@ export type ToWorker =
       /** The addresses whose marks are there already, in their order. */
       readonly ranges: readonly AddressRange[];
       readonly skipsCoinbase: boolean;
+      /** What the hashes of key images are made with. */
+      readonly imageFactors: Uint8Array;
       /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
       readonly watched?: WatchedOutputs | undefined;
     }
-  /** Key images, 32 bytes each and any number together, that were not found by scanning. */
-  | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
+  /** Key images (32 bytes) that were not found by scanning, and both hashes of each of some others. */
+  | {
+      readonly kind: "learn";
+      readonly keyImages: readonly Uint8Array[];
+      readonly hashes: readonly Uint32Array[];
+    }
   /** `lookahead`: how far beyond it; applies to all accounts from now on. */
   | {
       readonly kind: "cover";

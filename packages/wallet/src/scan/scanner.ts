@@ -29,16 +29,16 @@ export type ScannerParts = {
   readonly keptMarks?: KeptMarks | undefined;
   /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
-  /** Key images of the outputs already known, 32 bytes each, some at a time. */
-  readonly keyImages: Iterable<Uint8Array>;
+  /** Both hashes of each key image of the outputs already known, some at a time, and what they are made with. */
+  readonly images: { readonly factors: Uint8Array; readonly hashes: Iterable<Uint32Array> };
   /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
   readonly watched: WatchedOutputs | undefined;
   /** Stores one batch; batches come in order and the next waits for this one. */
   readonly keep: (change: BlocksChange, from: { encoded: Uint8Array; targetHeight: number }) => Promise<void>;
 };
 
-/** Bytes of key images that one message to the thread has at least, but for the last one. */
-const IMAGE_BYTES_AT_ONCE = 128 * 1024;
+/** Bytes of hashes that one message to the thread has at least, but for the last one. */
+const HASH_BYTES_AT_ONCE = 128 * 1024;
 
 type Waiting = { resolve: (pool: PoolSnapshot | undefined) => void; reject: (error: unknown) => void };
 
@@ -68,7 +68,7 @@ export class Scanner {
   /** Why the scan that waits for that has ended. */
   #endBeforeStart: Error | undefined;
 
-  constructor({ keep, runtime, keyImages, keptMarks, ...parts }: ScannerParts) {
+  constructor({ keep, runtime, images, keptMarks, ...parts }: ScannerParts) {
     const { keys, used, lookahead } = parts;
     const marks = keptMarks?.marks ?? marksFor(used, lookahead);
     const ranges = keptMarks?.ranges ?? [];
@@ -86,8 +86,8 @@ export class Scanner {
     });
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // users of the table get the error there
-    this.#send({ kind: "open", ...parts, marks, ranges });
-    const sent = runSliced(this.#sendImages(keyImages));
+    this.#send({ kind: "open", ...parts, marks, ranges, imageFactors: images.factors });
+    const sent = runSliced(this.#sendImages(images.hashes));
     if (sent === undefined) return;
     this.#imagesSent = sent.then(() => {
       this.#imagesSent = undefined;
@@ -95,20 +95,20 @@ export class Scanner {
     this.#imagesSent.catch(() => undefined); // every scan gets the error
   }
 
-  /** Sends the thread key images, in slices: they may have to be read from a store. */
-  *#sendImages(keyImages: Iterable<Uint8Array>): Generator<void, undefined> {
-    let images: Uint8Array[] = [];
+  /** Sends the thread hashes of key images, in slices: they may have to be read from a store. */
+  *#sendImages(hashes: Iterable<Uint32Array>): Generator<void, undefined> {
+    let some: Uint32Array[] = [];
     let bytes = 0;
-    for (const some of keyImages) {
-      if (some.length > 0) images.push(some);
-      bytes += some.length;
-      if (bytes >= IMAGE_BYTES_AT_ONCE) {
-        this.learn(images);
-        [images, bytes] = [[], 0];
+    for (const part of hashes) {
+      if (part.length > 0) some.push(part);
+      bytes += part.byteLength;
+      if (bytes >= HASH_BYTES_AT_ONCE) {
+        this.#send({ kind: "learn", keyImages: [], hashes: some });
+        [some, bytes] = [[], 0];
       }
       yield;
     }
-    if (bytes > 0) this.learn(images);
+    if (bytes > 0) this.#send({ kind: "learn", keyImages: [], hashes: some });
   }
 
   /** Resolves once the thread knows what is needed for a scan; rejects if the scan was ended before. */
@@ -132,7 +132,7 @@ export class Scanner {
 
   /** Spends of these key images, 32 bytes each, are recognised from now on. */
   learn(keyImages: readonly Uint8Array[]): void {
-    this.#send({ kind: "learn", keyImages });
+    this.#send({ kind: "learn", keyImages, hashes: [] });
   }
 
   /**

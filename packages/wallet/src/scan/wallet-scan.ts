@@ -1,10 +1,9 @@
 /** What a scan thread does for one of its wallets: all the slow parts of scanning. */
 
-import { randomFillSync } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { BadBytes, BadHex, isMinerTransaction } from "@anulo/protocol";
 import type { DaemonAddress } from "../daemon.ts";
-import { KeySet } from "../outputs/key-set.ts";
+import { KeyHashes, KeySet } from "../outputs/key-set.ts";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
@@ -70,7 +69,7 @@ export class WalletScan {
   }
 
   receive(message: ToWorker): void {
-    if (message.kind === "learn") this.#learn(message.keyImages);
+    if (message.kind === "learn") this.#learn(message);
     else if (message.kind === "close") this.close();
     else if (message.kind === "sifted") this.#receiveSifted(message);
     else if (message.kind === "kept") this.#resume(this.#unkept - 1);
@@ -105,7 +104,7 @@ export class WalletScan {
 
   async #open(message: Extract<ToWorker, { kind: "open" }>): Promise<undefined> {
     const { keys, skipsCoinbase, watched } = message;
-    const knownImages = new KeySet(randomFillSync);
+    const knownImages = new KeySet(KeyHashes.of(message.imageFactors));
     const table = createAddresses(keys, message.lookahead, message.marks);
     for (const range of message.ranges) adoptAddresses(table, range, undefined);
     const parts = { keys, table, skipsCoinbase, watched };
@@ -140,8 +139,9 @@ export class WalletScan {
     this.#send({ kind: "range", range, added: extendAddresses(table, keys, range) });
   }
 
-  #learn(keyImages: readonly Uint8Array[]): void {
+  #learn({ keyImages, hashes }: Extract<ToWorker, { kind: "learn" }>): void {
     for (const keyImage of keyImages) this.#context?.knownImages.add(keyImage);
+    for (const some of hashes) this.#context?.knownImages.addHashes(some);
     this.#pool?.forgetStrangers();
   }
 
