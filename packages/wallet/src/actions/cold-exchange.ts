@@ -1,5 +1,15 @@
 /** Exchange with the other wallet of a cold-signing pair: outputs in one direction, key images in the other. */
-import { BadBytes, concatBytes, decode, encode, equalBytes, keyInputs, toHex } from "@anulo/protocol";
+import { forEachSliced, TimeSlice } from "@anulo/limits";
+import {
+  BadBytes,
+  concatBytes,
+  decode,
+  encode,
+  equalBytes,
+  keyInputs,
+  type Transaction,
+  toHex,
+} from "@anulo/protocol";
 import type { SpentStatus } from "../changes.ts";
 import {
   type ExportedOutputs,
@@ -12,7 +22,7 @@ import type { SignedKeyImage } from "../cold-signing/key-images.ts";
 import { hasMagic, magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { checked } from "../daemon.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
-import { fetchTransactions } from "../proofs/transactions.ts";
+import { fetchTransactions, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { publicAmountOut } from "../scan/scan-transaction.ts";
 import type { ScannedTransaction } from "../state.ts";
@@ -138,58 +148,93 @@ async function spentStatus(wallet: Wallet, images: readonly Uint8Array[]): Promi
   return status;
 }
 
+/** Ids of the transactions that have paid outputs which a scan has found, in groups for the node, in slices. */
+async function* paymentIds(wallet: Wallet): AsyncGenerator<Uint8Array[]> {
+  const { outputs } = wallet.state;
+  const slice = new TimeSlice();
+  let ids: Uint8Array[] = [];
+  for (let place = 0; place < outputs.count; place++) {
+    const output = outputs.at(place)!;
+    if (slice.isOver) await slice.yield();
+    // Outputs of one transaction follow each other.
+    if (output.coinbase || isImported(output) || isLast(ids, output.txHash)) continue;
+    if (ids.length === TRANSACTIONS_PER_CALL) {
+      yield ids;
+      ids = [];
+    }
+    ids.push(output.txHash);
+  }
+  if (ids.length > 0) yield ids;
+}
+
+const isLast = (ids: readonly Uint8Array[], id: Uint8Array): boolean => {
+  const last = ids.at(-1);
+  return last !== undefined && equalBytes(last, id);
+};
+
+/** The outputs that each of some transactions (hex ids) has paid, in slices. */
+async function outputsOf(wallet: Wallet, ids: ReadonlySet<string>): Promise<Map<string, OwnedOutput[]>> {
+  const byTransaction = new Map<string, OwnedOutput[]>();
+  await forEachSliced(wallet.state.outputs, (output) => {
+    const id = toHex(output.txHash);
+    if (!ids.has(id) || output.coinbase || isImported(output)) return;
+    byTransaction.set(id, [...(byTransaction.get(id) ?? []), output]);
+  });
+  return byTransaction;
+}
+
 /** Our own transactions that spend any of these key images (hex), as a scan would have seen them. */
 async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<ScannedTransaction[]> {
-  const byTransaction = new Map<string, OwnedOutput[]>();
-  for (const output of wallet.state.outputs) {
-    if (output.coinbase || isImported(output)) continue;
-    const id = toHex(output.txHash);
-    byTransaction.set(id, [...(byTransaction.get(id) ?? []), output]);
-  }
-  const groups = [...byTransaction.values()];
-  const transactions = await fetchTransactions(
-    wallet.daemon,
-    groups.map(([output]) => output!.txHash),
-  );
-  return transactions.flatMap(({ transaction: { prefix, ringct } }, i): ScannedTransaction[] => {
-    const inputs = keyInputs(prefix);
-    if (!inputs.some(({ keyImage }) => spent.has(toHex(keyImage)))) return [];
-    const received = groups[i]!;
-    const { txHash, height, timestamp, unlockTime, txSize } = received[0]!;
-    const fee = ringct === undefined ? undefined : ringct.type === 0 ? 0n : ringct.fee;
-    const { incoming } = wallet.state;
-    const [receipt] = incoming.placesOf(txHash);
-    const paymentId = receipt === undefined ? undefined : incoming.at(receipt).paymentId;
-    return [
-      {
-        txHash,
-        height,
-        timestamp,
-        unlockTime,
-        txSize,
-        coinbase: false,
-        fee,
-        publicAmountOut: publicAmountOut(prefix),
-        paymentId: paymentId ?? new Uint8Array(32),
-        received,
-        inputs,
-      },
-    ];
+  const spenders = new Map<string, Transaction>();
+  for await (const ids of paymentIds(wallet))
+    for (const { txHash, transaction } of await fetchTransactions(wallet.daemon, ids))
+      if (keyInputs(transaction.prefix).some(({ keyImage }) => spent.has(toHex(keyImage))))
+        spenders.set(toHex(txHash), transaction);
+  const received = await outputsOf(wallet, new Set(spenders.keys()));
+  return [...spenders].flatMap(([id, transaction]) => {
+    const outputs = received.get(id);
+    return outputs === undefined ? [] : [scannedOf(wallet, transaction, outputs)];
   });
+}
+
+/** A transaction as a scan finds it; `received`: at least one output. */
+function scannedOf(
+  wallet: Wallet,
+  { prefix, ringct }: Transaction,
+  received: readonly OwnedOutput[],
+): ScannedTransaction {
+  const { txHash, height, timestamp, unlockTime, txSize } = received[0]!;
+  const { incoming } = wallet.state;
+  const [receipt] = incoming.placesOf(txHash);
+  return {
+    txHash,
+    height,
+    timestamp,
+    unlockTime,
+    txSize,
+    coinbase: false,
+    fee: ringct === undefined ? undefined : ringct.type === 0 ? 0n : ringct.fee,
+    publicAmountOut: publicAmountOut(prefix),
+    paymentId: receipt === undefined ? new Uint8Array(32) : incoming.at(receipt).paymentId,
+    received,
+    inputs: keyInputs(prefix),
+  };
 }
 
 export type KeyImageSums = { readonly height: number; readonly spent: bigint; readonly unspent: bigint };
 
-/** Spent and unspent atomic units of the first `count` outputs; `status` begins with the output at `offset`. */
-function sums(wallet: Wallet, { offset, status }: { offset: number; status: readonly SpentStatus[] }) {
+/** Spent and unspent atomic units of the outputs up to the last of `status`, which begins with that at `offset`. */
+async function sums(wallet: Wallet, { offset, status }: { offset: number; status: readonly SpentStatus[] }) {
   let [spent, unspent] = [0n, 0n];
   const { outputs } = wallet.state;
+  const slice = new TimeSlice();
   for (let place = 0; place < Math.min(outputs.count, offset + status.length); place++) {
-    const output = outputs.at(place)!;
-    if (output.frozen) continue;
-    const isSpent = place < offset ? output.spentHeight !== undefined : status[place - offset] !== "unspent";
-    if (isSpent) spent += output.amount;
-    else unspent += output.amount;
+    const { frozen, spentHeight, amount } = outputs.hotAt(place);
+    if (slice.isOver) await slice.yield();
+    if (frozen) continue;
+    const isSpent = place < offset ? spentHeight !== undefined : status[place - offset] !== "unspent";
+    if (isSpent) spent += amount;
+    else unspent += amount;
   }
   return { spent, unspent };
 }
@@ -211,7 +256,8 @@ export async function importKeyImages(
   await wallet.runtime.threads.map("checkKeyImages", toCheck, {});
   const keyImages = images.map(({ keyImage }) => keyImage);
   const status = await learnKeyImagesOf(wallet, keyImages, offset);
-  return { height: outputs.at(offset + images.length - 1)!.height, ...sums(wallet, { offset, status }) };
+  const { height } = outputs.hotAt(offset + images.length - 1);
+  return { height, ...(await sums(wallet, { offset, status })) };
 }
 
 /**
@@ -229,15 +275,20 @@ export async function learnKeyImagesOf(
   return status;
 }
 
-/** Queries the node again where the outputs are spent, and changes only what differs from the wallet's state. */
+/**
+ * Queries the node again where the outputs are spent, some at a time, and changes only what differs from the wallet's
+ * state.
+ */
 export async function rescanSpent(wallet: Wallet): Promise<void> {
-  const withImage = [...wallet.state.outputs].filter(({ keyImage }) => keyImage !== undefined);
-  const status = await spentStatus(
-    wallet,
-    withImage.map(({ keyImage }) => keyImage!),
-  );
-  const changed = withImage.flatMap((output, i): [string, SpentStatus][] => {
-    return isUnspent(output) === (status[i] === "unspent") ? [] : [[toHex(output.keyImage!), status[i]!]];
-  });
+  const changed: [string, SpentStatus][] = [];
+  const { outputs } = wallet.state;
+  for (let from = 0; from < outputs.count; from += KEY_IMAGES_PER_CALL) {
+    const images = outputs.slice(from, from + KEY_IMAGES_PER_CALL).flatMap(({ keyImage }) => keyImage ?? []);
+    for (const [i, status] of (await spentStatus(wallet, images)).entries()) {
+      const output = outputs.withImage(images[i]!);
+      if (output !== undefined && isUnspent(output) !== (status === "unspent"))
+        changed.push([toHex(images[i]!), status]);
+    }
+  }
   if (changed.length > 0) await wallet.commit({ kind: "spent", status: changed });
 }
