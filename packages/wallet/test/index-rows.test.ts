@@ -291,7 +291,7 @@ for (const readsNow of [true, false]) {
     const dice = new Dice("receipt segments");
     let { engine, list } = await receiptStore(dice);
     if (!readsNow) engine = withoutReadNow(engine);
-    for (let step = 0; step < 8; step++) {
+    for (let step = 0; step < 5; step++) {
       const { store, ledger, rows } = await load(engine);
       const { incoming } = ledger.state;
       checkReceipts(dice, incoming, list);
