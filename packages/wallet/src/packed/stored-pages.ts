@@ -13,6 +13,8 @@ export class StoredPages<P> {
   #takenPages = new Set<number>();
   readonly #mostRecent: number;
   #read: ((page: number) => P) | undefined;
+  /** The page asked for last, which usually is asked for again. */
+  #latest: { readonly page: number; readonly content: P } | undefined;
 
   /** `mostRecent`: pages in memory beside those with changes. */
   constructor(mostRecent: number) {
@@ -21,10 +23,10 @@ export class StoredPages<P> {
 
   /** The page with a number, which stays in memory for a while. Throws `RangeError` if there is none. */
   get(page: number): P {
-    const pinned = this.#pinned.get(page);
-    if (pinned !== undefined) return pinned;
-    const content = this.#recent.get(page) ?? this.#readAgain(page);
-    this.#keepRecent(page, content);
+    if (this.#latest?.page === page) return this.#latest.content;
+    const content = this.peek(page);
+    if (!this.#pinned.has(page)) this.#keepRecent(page, content);
+    this.#latest = { page, content };
     return content;
   }
 
@@ -38,6 +40,7 @@ export class StoredPages<P> {
     this.#changed.add(page);
     this.#recent.delete(page);
     this.#pinned.set(page, content);
+    this.#latest = { page, content };
   }
 
   /** Marks pages as changed, from one to before another. */
@@ -50,6 +53,7 @@ export class StoredPages<P> {
     this.#changed.add(page);
     this.#pinned.delete(page);
     this.#recent.delete(page);
+    this.#latest = undefined;
   }
 
   /** Adds a page that is written already. */
