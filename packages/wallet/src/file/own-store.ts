@@ -107,7 +107,9 @@ async function writeCopy(wallet: StoredWallet, { store, id }: RowsPlace): Promis
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const before = await store.engine.markOf(id);
     const isWritten = await withKeys(wallet, { store, id }, async (options) => {
-      const reader = await openStoreForReading(options, readOnly);
+      // All is read before it is compared: nothing is left to be read when it is needed.
+      const { readNow: _, ...engine } = options.engine;
+      const reader = await openStoreForReading({ ...options, engine }, readOnly);
       try {
         const ledger = reader && (await LedgerRows.load(reader, wallet))?.ledger;
         if (ledger === undefined) throw failedToOpen("the wallet it was copied from has no history");
