@@ -1,9 +1,11 @@
 /** A list of numbers below 2^32, four bytes each. */
 
 const FIRST_LENGTH = 4;
+/** Shared by all that are empty: a wallet has some twenty, most of them empty. */
+export const NO_NUMBERS: Uint32Array = new Uint32Array(0);
 
 export class Column {
-  #values = new Uint32Array(0);
+  #values = NO_NUMBERS;
   #length = 0;
 
   get length(): number {
@@ -57,7 +59,7 @@ export class Column {
     if (index >= this.#length) return;
     this.#values.fill(0, index, this.#length);
     this.#length = index;
-    if (index === 0) this.#values = new Uint32Array(0);
+    if (index === 0) this.#values = NO_NUMBERS;
   }
 
   #grow(length: number): void {

@@ -2,7 +2,7 @@
  * Finds items of a list by a key. The index holds places only: it compares the keys of the items themselves. Items with
  * the same key are chained, from the newest to the oldest.
  */
-import { Column } from "./column.ts";
+import { Column, NO_NUMBERS } from "./column.ts";
 
 /** How the index reads the keys of the list's items. */
 export type PlaceKeys = {
@@ -24,7 +24,7 @@ const STEP = 1024;
 
 type Table = { slots: Uint32Array; keys: number };
 
-const emptyTable = (): Table => ({ slots: new Uint32Array(0), keys: 0 });
+const emptyTable = (): Table => ({ slots: NO_NUMBERS, keys: 0 });
 
 export class PlaceIndex {
   readonly #keys: PlaceKeys;

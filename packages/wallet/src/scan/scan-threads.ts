@@ -40,6 +40,12 @@ type ScanThread = {
 const WALLETS_PER_THREAD = 8;
 
 /**
+ * Memory for young objects: with the 48 MiB that V8 gives a thread otherwise, each holds some 20 MiB more at rest, and
+ * scans no faster.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 12 };
+
+/**
  * The pool of scan threads. Threads start when they are first needed: starting one takes a tenth of a second and some
  * 15 MiB.
  */
@@ -103,7 +109,7 @@ export class ScanThreads {
     const worker =
       this.#most === 0
         ? startHere(async () => (await import("./serve-scans.ts")).serveScans)
-        : new Worker(new URL("./scan-worker.js", import.meta.url));
+        : new Worker(new URL("./scan-worker.js", import.meta.url), { resourceLimits });
     const messages = new GroupedMessages<ToWorker>((groups, transfer) =>
       worker.postMessage(groups, transfer),
     );
