@@ -84,6 +84,7 @@ export function prepareFiles(path: string, create: (draft: string) => void): voi
     withDraft(path, (draft) => {
       createLock(draft);
       create(draft);
+      checkWritable(draft, fdatasyncSync);
       nameUnlessThere(draft, path);
     });
   }

@@ -1,7 +1,7 @@
 import type { Exact, ExactObject } from "@anulo/devnet";
 import { call } from "@anulo/devnet";
 import { createNode } from "@anulo/node";
-import { createWalletService } from "@anulo/wallet";
+import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
 import { testStore } from "../programs/test-store.ts";
 
 /** Calls a method of a wallet service. */
@@ -22,15 +22,20 @@ export async function startNodeInProcess(): Promise<{ readonly url: string; stop
   return { url: node.urls[0]!, stop: () => node.stop() };
 }
 
+/** What is put between wallets and their store. */
+type Watch = NonNullable<WalletServiceOptions["store"]>["watch"];
+
 /** A wallet service in this process, with its wallets in a folder. */
 export async function startWalletsInProcess(
   walletDirectory: string,
   nodeUrl: string,
+  watch?: Watch,
 ): Promise<{ readonly ask: Ask; stop(): Promise<void> }> {
+  const { store } = testStore(walletDirectory);
   const service = await createWalletService({
     listen,
     walletDirectory,
-    ...testStore(walletDirectory),
+    ...(store !== undefined && { store: { ...store, watch } }),
     daemon: { url: nodeUrl },
     trustedDaemon: true,
     network: "regtest",

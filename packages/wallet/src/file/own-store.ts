@@ -62,7 +62,8 @@ async function isCopy({ paths }: StoredWallet, { store, id }: RowsPlace): Promis
   const name = basename(paths.base);
   const owner = await readOwner(store.folder, id);
   if (owner === name) return false;
-  if (owner !== undefined && owner !== "" && basename(owner) === owner) {
+  // A loss of power may have left anything in the place of a name.
+  if (owner !== undefined && owner !== "" && basename(owner) === owner && !owner.includes("\0")) {
     const theirs = pathsOfFile(join(dirname(paths.base), owner));
     const named = await readName(theirs.store);
     if (named !== undefined && equalBytes(named, id) && (await exists(theirs.keys))) return true;

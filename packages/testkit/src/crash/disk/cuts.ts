@@ -1,5 +1,6 @@
 import type { Chance } from "../chance.ts";
-import type { DiskImage, ForgetfulDisk } from "./forgetful-disk.ts";
+import type { DiskImage } from "./forgetful-disk.ts";
+import type { ForgetfulFolders } from "./forgetful-folders.ts";
 
 /** A moment at which the machine stops, and what it leaves. */
 export interface Cut<Expected> {
@@ -10,7 +11,7 @@ export interface Cut<Expected> {
 }
 
 export interface CutOptions<Expected> {
-  readonly disk: ForgetfulDisk;
+  readonly disk: Pick<ForgetfulFolders, "observe" | "whole" | "image">;
   readonly chance: Chance;
   /** How many are wanted in all. */
   readonly count: number;

@@ -15,6 +15,7 @@ interface Version {
 
 /** A file, whatever its name is. */
 interface Inode {
+  readonly isLmdb: boolean;
   /** What a sync has brought to the disk; nothing at first. */
   durable: Version;
   /** Contents seen since, oldest first. */
@@ -23,7 +24,7 @@ interface Inode {
 
 type Names = ReadonlyMap<string, Inode>;
 
-/** What is found after the power is back, by name. */
+/** What is found after the power is back, by path below the folder. */
 export type DiskImage = ReadonlyMap<string, Buffer>;
 
 const SECTOR_BYTES = 512;
@@ -31,6 +32,10 @@ const PAGE_BYTES = 4096;
 /** More are not distinguished: large files would fill the memory. */
 const MAX_VERSIONS = 5;
 const nothing = Buffer.alloc(0);
+/** LMDB's files, also while they are being created; its lock files are of no use after a loss of power. */
+const LMDB_FILE = /\.mdb(?:\.[0-9a-f]+\.new)?$/;
+/** Its two root pages. */
+const ROOTS_BYTES = 2 * PAGE_BYTES;
 
 // As they are before anybody watches them.
 const { closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync } = fs;
@@ -75,7 +80,11 @@ export class ForgetfulDisk {
       const stat = fstatSync(file, { bigint: true });
       if (!stat.isFile()) return undefined;
       const number = stat.ino;
-      const inode = this.#inodes.get(number) ?? { durable: { number: 0, bytes: nothing }, versions: [] };
+      const inode = this.#inodes.get(number) ?? {
+        isLmdb: LMDB_FILE.test(path),
+        durable: { number: 0, bytes: nothing },
+        versions: [],
+      };
       this.#inodes.set(number, inode);
       const bytes = readFileSync(file);
       const { bytes: before } = inode.versions.at(-1) ?? inode.durable;
@@ -109,6 +118,15 @@ export class ForgetfulDisk {
     };
   }
 
+  /** LMDB tells that a commit of this file is over: what the file holds is on disk. */
+  settled(name: string): void {
+    this.observe();
+    const inode = this.#names.at(-1)!.get(name);
+    if (inode === undefined) return;
+    inode.durable = inode.versions.at(-1) ?? inode.durable;
+    inode.versions = [];
+  }
+
   #beginFolderSync(): () => void {
     const synced = this.#names.at(-1)!;
     return () => {
@@ -139,6 +157,10 @@ export class ForgetfulDisk {
   }
 }
 
+/** A file's contents, the durable one first. */
+const contentsOf = ({ durable, versions }: Inode): Buffer[] =>
+  [durable, ...versions].map(({ bytes }) => bytes);
+
 /** Which part of what was not synced is there all the same. */
 const remainders: readonly ((inode: Inode, chance: Chance) => Buffer)[] = [
   ({ durable }) => durable.bytes,
@@ -147,9 +169,25 @@ const remainders: readonly ((inode: Inode, chance: Chance) => Buffer)[] = [
   (inode, chance) => mixed(inode, SECTOR_BYTES, chance),
 ];
 
+function mixed(inode: Inode, unit: number, chance: Chance): Buffer {
+  const contents = contentsOf(inode);
+  return inode.isLmdb ? mixedLmdb(contents, unit, chance) : mixedUnits(contents, unit, chance);
+}
+
+/**
+ * A commit syncs its pages before it writes its root (`packages/store/test/lmdb-syncs.test.ts`): with a root there is
+ * all that was written before it, and of what was written later, any part.
+ */
+function mixedLmdb(contents: readonly Buffer[], unit: number, chance: Chance): Buffer {
+  const first = chance.between(0, contents.length - 1);
+  const later = contents.slice(first);
+  const image = mixedUnits(later, unit, chance);
+  image.set(later[0]!.subarray(0, ROOTS_BYTES));
+  return image;
+}
+
 /** Each unit in any version; a file may have grown without what it grew by. */
-function mixed({ durable, versions }: Inode, unit: number, chance: Chance): Buffer {
-  const all = [durable, ...versions].map(({ bytes }) => bytes);
+function mixedUnits(all: readonly Buffer[], unit: number, chance: Chance): Buffer {
   const image = Buffer.alloc(chance.pick(all).length);
   for (let at = 0; at < image.length; at += unit) {
     const candidates: Buffer[] = [];

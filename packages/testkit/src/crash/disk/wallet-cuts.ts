@@ -1,13 +1,15 @@
 /** A wallet service on a disk that forgets: at any cut its wallets open again and have all it acknowledged. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { ExactObject } from "@anulo/devnet";
 import { CallFailed, call } from "@anulo/devnet";
+import type { WalletServiceOptions } from "@anulo/wallet";
 import type { Chance } from "../chance.ts";
 import { type Ask, startNodeInProcess, startWalletsInProcess } from "../in-process.ts";
 import { wordsOf } from "../wallet/world.ts";
 import { type Cut, CutTaker } from "./cuts.ts";
-import { ForgetfulDisk } from "./forgetful-disk.ts";
+import { ForgetfulFolders } from "./forgetful-folders.ts";
 import type { Hooks, NodeCutsOptions } from "./node-cuts.ts";
 
 /** What is known of a wallet by its caller. */
@@ -39,7 +41,7 @@ const fresh: Known = { passwords: [""], attributes: new Map(), labels: [], payme
 
 class Victim {
   readonly cuts: CutTaker<Expected>;
-  readonly disk: ForgetfulDisk;
+  readonly disk: ForgetfulFolders;
   readonly #chance: Chance;
   readonly #ask: Ask;
   readonly #mine: () => Promise<void>;
@@ -48,7 +50,7 @@ class Victim {
   #counter = 0;
 
   constructor(parts: {
-    disk: ForgetfulDisk;
+    disk: ForgetfulFolders;
     chance: Chance;
     count: number;
     ask: Ask;
@@ -164,13 +166,15 @@ class Victim {
 }
 
 async function opens(ask: Ask, filename: string, passwords: readonly string[]): Promise<void> {
-  for (const [i, password] of passwords.entries()) {
+  const errors: string[] = [];
+  for (const password of passwords) {
     try {
       return void (await ask("open_wallet", { filename, password }));
     } catch (error) {
-      if (i === passwords.length - 1) throw error;
+      errors.push(String(error));
     }
   }
+  throw new Error(errors.join("; "));
 }
 
 async function checkWallet(ask: Ask, expected: Known, chance: Chance): Promise<void> {
@@ -193,58 +197,105 @@ async function checkWallet(ask: Ask, expected: Known, chance: Chance): Promise<v
 
 interface Opening {
   readonly folder: string;
-  readonly ask: Ask;
+  /** Starts a service on the folder. */
+  readonly serve: () => Promise<{ readonly ask: Ask; stop(): Promise<void> }>;
   readonly chance: Chance;
 }
 
 /** Opens what a cut has left with another service. Throws for what is missing. */
 async function openCut(
   { kind, image, expected }: Cut<Expected>,
-  { folder, ask, chance }: Opening,
+  { folder, serve, chance }: Opening,
 ): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes);
-  for (const [filename, facts] of expected.wallets) {
-    if (filename !== expected.open && !chance.happens(CLOSED_CHECKED)) continue;
-    try {
-      await opens(ask, filename, facts.passwords);
-      await checkWallet(ask, facts, chance);
-      await ask("set_attribute", { key: "afterwards", value: "written" });
-      await ask("close_wallet");
-    } catch (error) {
-      throw new Error(`${kind}, ${filename}: ${String(error)}; see ${folder}`, { cause: error });
-    }
+  for (const [name, bytes] of image) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), bytes);
   }
+  const failed = (what: string, error: unknown) =>
+    new Error(`${kind}, ${what}: ${String(error)}; see ${folder}`, { cause: error });
+  const { ask, stop } = await serve().catch((error: unknown) => {
+    throw failed("the service", error);
+  });
+  try {
+    for (const [filename, facts] of expected.wallets) {
+      if (filename !== expected.open && !chance.happens(CLOSED_CHECKED)) continue;
+      try {
+        await opens(ask, filename, facts.passwords);
+        await checkWallet(ask, facts, chance);
+        await ask("set_attribute", { key: "afterwards", value: "written" });
+        await ask("close_wallet");
+      } catch (error) {
+        throw failed(filename, error);
+      }
+    }
+  } finally {
+    await stop();
+  }
+}
+
+/** As the program names the folder and the database of a folder's own store. */
+const STORE_FOLDER = ".anulo-store";
+const STORE_FILE = "wallets.mdb";
+
+type Engine = Parameters<NonNullable<NonNullable<WalletServiceOptions["store"]>["watch"]>>[0];
+
+/** Tells of each commit of a database, and offers moments during it: another thread writes it meanwhile. */
+function watchCommits(
+  engine: Engine,
+  { onCommit, onMoment }: { onCommit(): void; onMoment(): void },
+): Engine {
+  const around = async <T>(commit: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    commit.then(over, over);
+    while (!isOver) {
+      onMoment();
+      await setImmediate();
+    }
+    const result = await commit;
+    onCommit();
+    onMoment();
+    return result;
+  };
+  const { apply, fence } = engine;
+  return Object.assign(engine, {
+    apply: (...args: Parameters<typeof apply>) => around(apply(...args)),
+    fence: (...args: Parameters<typeof fence>) => around(fence(...args)),
+  });
 }
 
 /** Lets a wallet service work, and checks each cut. Rejects at the first that lost something. */
 export async function runWalletCuts(options: NodeCutsOptions, hooks: Hooks): Promise<number> {
   const { folder, chance, count, onProgress } = options;
   const { url: nodeUrl } = await startNodeInProcess();
-  const serve = async (walletDirectory: string): Promise<Ask> => {
-    mkdirSync(walletDirectory, { recursive: true });
-    return (await startWalletsInProcess(walletDirectory, nodeUrl)).ask;
-  };
   const watched = mkdtempSync(join(folder, "wallets-"));
   const cutFolder = join(folder, "cut");
-  const [ask, openAgain] = [await serve(watched), await serve(cutFolder)];
+  // A lock names a process that is gone after a loss of power; its text says so or, where it is torn, costs seconds.
+  const disk = new ForgetfulFolders(watched, [STORE_FOLDER], /\.lock$|-lock$/);
+  let victim: Victim | undefined;
+  const onMoment = () => victim?.cuts.offer();
+  hooks.beginSync = (file) => disk.beginSync(file);
+  hooks.onOperation = onMoment;
+  const onCommit = () => disk.settled(STORE_FOLDER, STORE_FILE);
+  const watch = (engine: Engine) => watchCommits(engine, { onCommit, onMoment });
+  const { ask } = await startWalletsInProcess(watched, nodeUrl, watch);
   let address = "";
   const mine = async () =>
     void (await call(nodeUrl, "generateblocks", { amount_of_blocks: 5, wallet_address: address }));
-  // A lock names a process that is gone after a loss of power; its text says so or, where it is torn, costs seconds.
-  const disk = new ForgetfulDisk(watched, /\.lock$/);
-  const victim = new Victim({ disk, chance, count, ask, mine });
-  hooks.beginSync = (file) => (disk.has(file) ? disk.beginSync(file) : () => {});
-  hooks.onOperation = () => victim.cuts.offer();
+  victim = new Victim({ disk, chance, count, ask, mine });
   await victim.begin(wordsOf("payer"));
   address = String((await ask("get_address")).address);
   await call(nodeUrl, "generateblocks", { amount_of_blocks: 120, wallet_address: address });
   let cuts = 0;
+  const serve = () => startWalletsInProcess(cutFolder, nodeUrl);
   while (!victim.cuts.isDone) {
     await victim.work();
     await victim.cuts.check(async (cut) => {
-      await openCut(cut, { folder: cutFolder, ask: openAgain, chance });
+      await openCut(cut, { folder: cutFolder, serve, chance });
       onProgress(++cuts);
     });
   }
