@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createLog } from "@anulo/rpc";
 import { remoteFileSystemOf } from "../src/file/file-system.ts";
 import { closeLedgerStore, openLedgerStore } from "../src/file/ledger-store.ts";
+import { isNumberTaken, takeNumber } from "../src/file/process-number.ts";
 
 test("file systems of several machines are told from those of one", async (t) => {
   if (process.platform !== "linux") return t.skip("only Linux tells");
@@ -30,8 +31,9 @@ test("on such a file system a folder has journals, a store that was named a warn
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const lines: string[] = [];
   const log = createLog({ write: ({ severity, event }) => lines.push(`${severity} ${event}`) });
+  const system = { fileSystemOf: async () => "NFS", takeNumber };
   const open = (role?: "folder" | "leave") =>
-    openLedgerStore({ location: join(folder, "wallets.mdb"), folder, role }, log, async () => "NFS");
+    openLedgerStore({ location: join(folder, "wallets.mdb"), folder, role }, log, system);
   const own = await open("folder");
   assert.deepEqual([own.role, own.unused], ["leave", "on NFS"]);
   await closeLedgerStore(own);
@@ -41,7 +43,36 @@ test("on such a file system a folder has journals, a store that was named a warn
   assert.equal(named.role, undefined);
   await closeLedgerStore(named);
   assert.deepEqual(lines, [
-    "WARNING wallets are kept in journals: a store is not safe on this file system",
+    "WARNING wallets are kept in journals: the folder's store is not used",
     "WARNING the store is on a file system where it is not safe",
   ]);
+});
+
+test("while a process in another container has this one's number, the folder's store is left alone", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-number-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const lock = join(folder, `process-${process.pid}.lock`);
+  writeFileSync(lock, `${process.pid} 1 another-boot/pid:[1] ${"ab".repeat(32)}`);
+  const heartbeat = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
+  const system = {
+    fileSystemOf: async () => undefined,
+    takeNumber: (path: string) => takeNumber(path, { watchMs: 500 }),
+  };
+  const open = () =>
+    openLedgerStore({ location: join(folder, "wallets.mdb"), folder, role: "folder" }, undefined, system);
+  try {
+    assert.equal(await isNumberTaken(folder, 500), true);
+    const other = await open();
+    assert.match(other.unused ?? "", /another container/);
+    await closeLedgerStore(other);
+  } finally {
+    clearInterval(heartbeat);
+  }
+  // It has ended without a word.
+  const [own, beside] = [await open(), await open()];
+  assert.deepEqual([own.unused, beside.unused], [undefined, undefined]);
+  assert.equal(await isNumberTaken(folder, 500), false);
+  await closeLedgerStore(beside);
+  await closeLedgerStore(own);
+  assert.ok(!existsSync(lock));
 });

@@ -1,5 +1,5 @@
 /** Opens the store of the ledgers of a service's wallets. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Logger } from "@anulo/rpc";
 import {
   createMemoryEngine,
@@ -12,6 +12,7 @@ import {
 import { mayBeWrittenLater, WalletRefusal } from "../refusal.ts";
 import { remoteFileSystemOf } from "./file-system.ts";
 import type { LedgerStore, StoreRole } from "./open-rows.ts";
+import { isNumberTaken, takeNumber } from "./process-number.ts";
 import { readServiceKey } from "./service-key.ts";
 import { exists } from "./wallet-files.ts";
 
@@ -39,33 +40,48 @@ export type LedgerStoreOptions = {
   readonly watch?: ((engine: Engine) => Engine) | undefined;
 };
 
+/** What the system tells of the places of stores. */
+export type StoreSystem = {
+  readonly fileSystemOf: (path: string) => Promise<string | undefined>;
+  readonly takeNumber: (folder: string) => Promise<(() => Promise<void>) | undefined>;
+};
+
 /** Throws `WalletRefusal` if the store, or the service's key, cannot be opened. */
 export async function openLedgerStore(
   options: LedgerStoreOptions,
   log?: Logger,
-  fileSystemOf: (path: string) => Promise<string | undefined> = remoteFileSystemOf,
+  { fileSystemOf, takeNumber: take }: StoreSystem = { fileSystemOf: remoteFileSystemOf, takeNumber },
 ): Promise<LedgerStore> {
   const { location, folder, serviceKeyFile, acceptsOlder = false, watch = (engine) => engine } = options;
   const serviceKey = serviceKeyFile === undefined ? undefined : await readServiceKey(serviceKeyFile);
+  const keep = { folder, serviceKey, acceptsOlder };
   const fileSystem = isPostgres(location) ? undefined : await fileSystemOf(location);
-  const isRemote = fileSystem !== undefined;
-  if (isRemote && options.role !== "leave")
-    log
-      ?.in("global")
-      .warn(
-        options.role === "folder"
-          ? "wallets are kept in journals: a store is not safe on this file system"
-          : "the store is on a file system where it is not safe",
-        { fileSystem, location },
-      );
-  const unused = options.role === "folder" && isRemote ? `on ${fileSystem}` : undefined;
-  const role = unused === undefined ? options.role : "leave";
-  const engine = watch(unused === undefined ? await openFor(location, role) : createMemoryEngine());
-  return { engine, folder, serviceKey, acceptsOlder, role, unused };
+  if (options.role === undefined) {
+    if (fileSystem !== undefined)
+      log?.in("global").warn("the store is on a file system where it is not safe", { fileSystem, location });
+    return { ...keep, engine: watch(await openEngine(location)) };
+  }
+  const isLeft = options.role === "leave";
+  const leave = fileSystem === undefined || isLeft ? await take(folder) : undefined;
+  if (leave !== undefined) {
+    try {
+      return { ...keep, role: options.role, engine: watch(await openOwn(location, options.role)), leave };
+    } catch (error) {
+      await leave();
+      throw error;
+    }
+  }
+  const unused =
+    fileSystem === undefined || isLeft
+      ? "because a process in another container uses it under the same number"
+      : `on ${fileSystem}`;
+  log
+    ?.in("global")
+    .warn("wallets are kept in journals: the folder's store is not used", { unused, location });
+  return { ...keep, role: "leave", unused, engine: watch(createMemoryEngine()) };
 }
 
-async function openFor(location: string, role: StoreRole | undefined): Promise<Engine> {
-  if (role === undefined) return await openEngine(location);
+async function openOwn(location: string, role: StoreRole): Promise<Engine> {
   // Nothing can be taken out of one that is not there.
   if (role === "leave" && !(await exists(location))) return createMemoryEngine();
   const open = () => openLmdbEngine(resolve(location));
@@ -87,15 +103,21 @@ export async function openStoreForCopies(location: string, mayCreate: boolean): 
       "UNKNOWN_ERROR",
       `The wallets' store can't be opened: there is no file ${location}`,
     );
+  if (!isPostgres(location) && (await isNumberTaken(dirname(resolve(location)))))
+    throw new WalletRefusal(
+      "UNKNOWN_ERROR",
+      "The wallets' store can't be opened: a process in another container uses it under the same number",
+    );
   return await openEngine(location);
 }
 
 const isPostgres = (location: string): boolean => /^postgres(?:ql)?:\/\//.test(location);
 
 /** Closes the database, once all wallets are closed, and wipes the service's key. */
-export async function closeLedgerStore({ engine, serviceKey }: LedgerStore): Promise<void> {
+export async function closeLedgerStore({ engine, serviceKey, leave }: LedgerStore): Promise<void> {
   serviceKey?.fill(0);
   await engine.close();
+  await leave?.();
 }
 
 async function openEngine(location: string): Promise<Engine> {

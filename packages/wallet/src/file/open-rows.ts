@@ -38,6 +38,8 @@ export type LedgerStore = {
   /** Whether a wallet is opened although its store is an older copy. */
   readonly acceptsOlder: boolean;
   readonly role?: StoreRole | undefined;
+  /** Tells other processes that this one uses the store no more. */
+  readonly leave?: (() => Promise<void>) | undefined;
   /** Why the folder's own store is not used, if it is not. */
   readonly unused?: string | undefined;
   /** Set for a wallet that is to be opened only if it can be written; otherwise it can be read all the same. */

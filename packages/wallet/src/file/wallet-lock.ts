@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, open, readFile, readlink, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { failedToOpen, refuseUnwritten } from "../refusal.ts";
+import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import { type Heartbeats, heartbeatBeside, touchUntilOver } from "./heartbeat.ts";
 import type { KeysFence, WalletPaths } from "./wallet-files.ts";
 
@@ -198,7 +198,29 @@ export type LockOptions = {
   readonly heartbeats?: Heartbeats;
 };
 
-/** Takes the lock at a path; a lock whose holder died without releasing it doesn't count. Throws `WalletRefusal`. */
+/** Another service has the lock. */
+export class HeldLock extends WalletRefusal {
+  constructor() {
+    super("UNKNOWN_ERROR", "Failed to open wallet : another service has it open");
+  }
+}
+
+/** Whether a lock's holder is alive and this process can't see it. */
+export async function isHeldElsewhere(lock: string, watchMs = WATCH_MS): Promise<boolean> {
+  const text = await read(lock);
+  const holder = holderOf(text);
+  return holder !== undefined && holder.scope !== (await scopeHere()) && (await isHeld(lock, text, watchMs));
+}
+
+/** Whether this process holds a lock. */
+export async function isHeldHere(lock: string): Promise<boolean> {
+  return holderOf(await read(lock))?.name === nameIn(lock);
+}
+
+/**
+ * Takes the lock at a path; a lock whose holder died without releasing it doesn't count. Throws `HeldLock`, or another
+ * `WalletRefusal` if it can't be written.
+ */
 export async function takeLock(lock: string, options: LockOptions = {}): Promise<() => Promise<void>> {
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
@@ -211,5 +233,5 @@ export async function takeLock(lock: string, options: LockOptions = {}): Promise
       if ((await read(lock)) === text) await removeStale(lock, text);
     }
   }
-  throw failedToOpen("another service has it open");
+  throw new HeldLock();
 }
