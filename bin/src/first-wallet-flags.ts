@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { FirstWallet } from "@anulo/wallet";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { readHidden } from "./read-hidden.ts";
@@ -19,6 +20,7 @@ export const firstWalletFlags = {
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof firstWalletFlags>;
+type FolderFlags = Partial<Pick<Flags, "wallet-dir" | "wallet-file" | "generate-from-json">>;
 
 /** Throws BadUsage for flags that exclude each other. */
 function checkTogether(flags: Flags): void {
@@ -57,6 +59,28 @@ export function makeWalletFolder(folder: string | undefined): void {
   }
 }
 
+/** The folder of the wallets of a service: that of its one wallet if no folder is named. Throws BadUsage. */
+export function walletFolderOf(flags: FolderFlags): string {
+  const { "wallet-dir": folder, "wallet-file": file, "generate-from-json": json } = flags;
+  if (folder !== undefined) return folder;
+  if (file !== undefined) return dirname(file);
+  const madeFile = json === undefined ? undefined : fileOfJson(readJson(json));
+  return madeFile === undefined ? "." : dirname(madeFile);
+}
+
+/** Invalid JSON is refused when the wallet is made. */
+function fileOfJson(text: string): string | undefined {
+  try {
+    const { filename } = JSON.parse(text) as { filename?: unknown };
+    return typeof filename === "string" ? filename : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const readJson = (path: string): string =>
+  readTextFile("generate-from-json", path, `Error creating wallet: Failed to load file ${path}`);
+
 /** The wallet that is opened at the start, if any. Throws BadUsage. */
 export async function firstWalletOf(flags: Flags): Promise<FirstWallet | undefined> {
   checkTogether(flags);
@@ -64,8 +88,5 @@ export async function firstWalletOf(flags: Flags): Promise<FirstWallet | undefin
   if (file !== undefined) return { kind: "file", file, password: await passwordOf(flags) };
   // If a folder is set the description is ignored, as in the original.
   if (json === undefined || folder !== undefined) return undefined;
-  return {
-    kind: "json",
-    text: readTextFile("generate-from-json", json, `Error creating wallet: Failed to load file ${json}`),
-  };
+  return { kind: "json", text: readJson(json) };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { WalletServiceOptions } from "@anulo/wallet";
+import { walletFolderOf } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 
 /** Flags about where the wallets' ledgers are stored. */
@@ -8,23 +9,23 @@ export const ledgerStoreFlags = {
   store: {
     kind: "text",
     value: "LOCATION",
-    help: "keep what wallets know in a database, postgres://.. or an LMDB file, or in a journal each (journal)",
+    help: "keep what wallets know there: postgres://.., an LMDB file, or a journal each (journal); .anulo-store beside them if left out",
   },
   "service-key-file": {
     kind: "text",
     value: "FILE",
-    help: "key that opens all wallets in --store, and the log of --events; made where missing",
+    help: "key that opens all wallets in their store, and the log of --events; made where missing",
   },
   "accept-older-store": {
     kind: "switch",
-    help: "go on with a --store, or the log of --events, that is an older copy than was written",
+    help: "go on with a store, or the log of --events, that is an older copy than was written, or is gone",
   },
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof ledgerStoreFlags> & {
   readonly "wallet-dir"?: string | undefined;
   readonly "wallet-file"?: string | undefined;
-  readonly events?: boolean | undefined;
+  readonly "generate-from-json"?: string | undefined;
 };
 
 /** The folder, beside the wallets, for data that must not be in the database. */
@@ -47,18 +48,13 @@ export function storeFor(walletFolder: string, location: string | undefined): st
   return existsSync(own) ? own : undefined;
 }
 
-/** Returns the options of the flags; undefined if ledgers are stored in journals. Throws BadUsage. */
-export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
-  const { store: location, "service-key-file": serviceKeyFile, "accept-older-store": acceptsOlder } = flags;
-  if (location === undefined) {
-    if (!flags.events && (serviceKeyFile !== undefined || acceptsOlder))
-      throw new BadUsage("--service-key-file and --accept-older-store go with --store or --events");
-    return undefined;
-  }
-  if (location === "") throw new BadUsage("--store needs a location");
-  const { "wallet-dir": walletFolder, "wallet-file": file } = flags;
-  const beside = walletFolder ?? (file === undefined ? "." : dirname(file));
+/** Returns the options of the flags. Throws BadUsage. */
+export function ledgerStoreOf(flags: Flags): NonNullable<WalletServiceOptions["store"]> {
+  const { "service-key-file": serviceKeyFile, "accept-older-store": acceptsOlder } = flags;
+  const beside = walletFolderOf(flags);
   const own = ownStoreOf(beside);
+  const { store: location = own } = flags;
+  if (location === "") throw new BadUsage("--store needs a location");
   const common = { folder: secretsBeside(beside), serviceKeyFile, acceptsOlder };
   if (location === JOURNALS) return { ...common, location: own, role: "leave" };
   return resolve(location) === own ? { ...common, location: own, role: "folder" } : { ...common, location };

@@ -142,7 +142,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(pages !== undefined && { pages }),
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
-    ...(store !== undefined && { store }),
+    store,
     ...(fleet !== undefined && { fleet }),
     ...(eventLog !== undefined && { eventLog }),
     ...(access !== undefined && { access }),

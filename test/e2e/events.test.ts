@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { natsMissing, postgresMissing, runEventRounds } from "@anulo/testkit";
 
 const kinds = [
-  { where: "journals", store: undefined, missing: natsMissing() },
-  { where: "an LMDB store", store: "lmdb", missing: natsMissing() },
+  { where: "the folder's store", store: undefined, missing: natsMissing() },
+  { where: "journals", store: "journal", missing: natsMissing() },
   { where: "a PostgreSQL store", store: "postgres", missing: natsMissing() ?? postgresMissing() },
 ] as const;
 

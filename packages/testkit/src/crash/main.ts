@@ -15,10 +15,10 @@ npm run crash -- payer [--rounds N] [--payers N] [--seed TEXT]
   several payers (1) each has a chain, a node and a service of its own, and they share the payments
 npm run crash -- disk [--service node|wallet] [--cuts N] [--seed TEXT]
   stops both services, or one, at N moments each (2000) on a disk that forgets what was not synced, and opens the rest
-npm run crash -- events [--rounds N] [--payments N] [--store | --postgres] [--seed TEXT]
+npm run crash -- events [--rounds N] [--payments N] [--journal | --postgres] [--seed TEXT]
   kills a wallet service with an event log in each of N rounds (100), in which 100,000 payments come in and some are
-  undone: three kinds of consumers see every event once and in order. Its ledgers are in journals, in LMDB (--store), or
-  in a PostgreSQL server of its own
+  undone: three kinds of consumers see every event once and in order. Its ledgers are in the folder's own store, in
+  journals, or in a PostgreSQL server of its own
 npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--seed TEXT]
   kills one of 3 processes of a fleet in each of N rounds (220), in every eleventh stops it for a minute instead, while
   some of its 30 wallets pay: each payment is made once, nothing of a former owner is kept
@@ -91,8 +91,8 @@ async function killEvents(args: readonly string[]): Promise<void> {
     if (round % ROUNDS_PER_LINE === 0)
       print(`crash: round ${round} of ${rounds}, ${events} events, ${seconds()} s`);
   };
-  const lmdb = args.includes("--store") ? "lmdb" : undefined;
-  const store = args.includes("--postgres") ? "postgres" : lmdb;
+  const journal = args.includes("--journal") ? "journal" : undefined;
+  const store = args.includes("--postgres") ? "postgres" : journal;
   const report = await runEventRounds({ rounds, payments, seed, store, onRound });
   for (const [type, count] of [...report.counts].sort()) print(`crash: ${type}: ${count}`);
   print(

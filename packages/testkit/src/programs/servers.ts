@@ -6,7 +6,7 @@ import { freePorts, launch, type Program } from "@anulo/devnet";
 import type { Dialect } from "@anulo/rpc";
 import { writeMonerodWithForks } from "./moved-forks.ts";
 import { originalProgram, type Release } from "./releases.ts";
-import { testStore } from "./test-store.ts";
+import { testStoreFlags } from "./test-store.ts";
 
 /** Whose programs: the original ones, or ours (`anulo node`, `anulo wallet`), which take the same flags. */
 export type Maker =
@@ -181,12 +181,6 @@ function anyForks(maker: Maker): string[] {
   return knowsForks ? ["--allow-mismatched-daemon-version"] : [];
 }
 
-/** Ours keeps ledgers where the tests that run it want them. */
-function ledgerStore(maker: Maker, folder: string): string[] {
-  const { store } = testStore(folder);
-  return maker.kind === "ours" && store !== undefined ? ["--store", store.location] : [];
-}
-
 /** Starts a wallet service on a free port of 127.0.0.1. */
 export async function startWallet(maker: Maker, options: WalletOptions = {}): Promise<RunningWallet> {
   const [freePort] = await freePorts(1);
@@ -201,7 +195,7 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
       ...args,
       ...(options.checksForks ? [] : anyForks(maker)),
       ...(options.first ?? ["--wallet-dir", folder.path]),
-      ...ledgerStore(maker, folder.path),
+      ...(maker.kind === "ours" ? testStoreFlags() : []),
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
       ...["--rpc-ssl", "disabled", "--no-dns", "--non-interactive"],
       ...(options.daemonTls ?? ["--daemon-ssl", "disabled"]),

@@ -1,20 +1,26 @@
 import { join, resolve } from "node:path";
 import type { WalletServiceOptions } from "@anulo/wallet";
 
-/** `lmdb`, for a file in each folder of wallets, or the address of a PostgreSQL database. */
+/** `journal`, or the address of a PostgreSQL database; the folder's own store if left out. */
 const CHOICE = "ANULO_TEST_STORE";
+const JOURNALS = "journal";
 
-/** As the program names it. */
+/** As the program names them. */
 const FOLDER = ".anulo-store";
+const FILE = "wallets.mdb";
+
+const choice = (): string => process.env[CHOICE] ?? "";
 
 /** Whether services under test keep ledgers in a store rather than in journals. */
-export const hasTestStore = (): boolean => (process.env[CHOICE] ?? "") !== "";
+export const hasTestStore = (): boolean => choice() !== JOURNALS;
 
-/** Where a service under test keeps the ledgers of the wallets in a folder; in journals unless the environment says otherwise. */
+/** Where a service under test keeps the ledgers of the wallets in a folder, as the program does unless the environment says otherwise. */
 export function testStore(walletFolder: string): Pick<WalletServiceOptions, "store"> {
-  const choice = process.env[CHOICE];
-  if (choice === undefined || !hasTestStore()) return {};
+  if (!hasTestStore()) return {};
   const folder = resolve(walletFolder, FOLDER);
-  if (choice === "lmdb") return { store: { location: join(folder, "wallets.mdb"), folder, role: "folder" } };
-  return { store: { location: choice, folder } };
+  if (choice() !== "") return { store: { location: choice(), folder } };
+  return { store: { location: join(folder, FILE), folder, role: "folder" } };
 }
+
+/** The flags of the program for that. */
+export const testStoreFlags = (): string[] => (choice() === "" ? [] : ["--store", choice()]);

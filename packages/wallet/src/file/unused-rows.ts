@@ -96,11 +96,16 @@ export async function removeUnusedRows(place: StorePlace, id: string): Promise<v
     const reason = reasonOf(entry.state, now - entry.writtenAt);
     if (reason !== undefined) throw refuse(reason);
     await removeStored(engine, entry.wallet, secrets);
-    if (file !== undefined) await rm(file, { force: true });
+    if (file === undefined) return;
+    for (const path of [file, addressesOf(file)]) await rm(path, { force: true });
   } finally {
     await unlock?.();
   }
 }
 
-/** The lock of the wallet whose name a file has. */
-const lockOf = (file: string): string => file.replace(/\.anulo(?:\..*)?$/s, ".anulo.lock");
+/** A file beside that which has the name of a wallet. */
+const besideName = (file: string, ending: string): string => file.replace(/\.anulo(?:\..*)?$/s, ending);
+
+/** Its lock, and what it recognises its addresses by. */
+const lockOf = (file: string): string => besideName(file, ".anulo.lock");
+const addressesOf = (file: string): string => besideName(file, ".anulo.addresses");

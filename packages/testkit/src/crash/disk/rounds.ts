@@ -8,6 +8,8 @@ export interface DiskCutsOptions {
   readonly service: "node" | "wallet";
   readonly cuts: number;
   readonly seed: string;
+  /** Whether the wallets have journals rather than the folder's own store. */
+  readonly hasJournals?: boolean | undefined;
   /** Told of how many cuts have been opened. */
   readonly onProgress?: (cuts: number) => void;
 }
@@ -21,10 +23,11 @@ const program = fileURLToPath(new URL("./program.js", import.meta.url));
  * acknowledged may be lost. Resolves to the number of cuts; rejects at the first loss, and then keeps the folder.
  */
 export async function runDiskCuts(options: DiskCutsOptions): Promise<number> {
-  const { service, cuts, seed, onProgress = () => {} } = options;
+  const { service, cuts, seed, hasJournals = false, onProgress = () => {} } = options;
   const folder = mkdtempSync(join(tmpdir(), "anulo-disk-"));
   const child = fork(program, [service, folder, seed, String(cuts)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: { ...process.env, ...(hasJournals && { ANULO_TEST_STORE: "journal" }) },
   });
   const opened = await new Promise<number>((resolve, reject) => {
     child.on("message", (report: Report) => {

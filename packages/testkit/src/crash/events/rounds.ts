@@ -11,7 +11,7 @@ export type EventRoundsOptions = {
   /** Number of payments in blocks, undone ones included. */
   readonly payments: number;
   readonly seed: string;
-  /** The store of the wallets' ledgers; left out, they are in journals. */
+  /** Where the wallets' ledgers are; in the folder's own store if left out. */
   readonly store?: EventsStore | undefined;
   /** Called after every round. */
   readonly onRound?: (round: number, events: number) => void;

@@ -21,8 +21,8 @@ const ADDRESSES_PER_CALL = 100;
 const MAX_ATTEMPTS = 5;
 const RETRY_MS = 50;
 
-/** What keeps the ledgers, and the log of events with PostgreSQL. */
-export type EventsStore = "lmdb" | "postgres";
+/** What keeps the ledgers, and the log of events with PostgreSQL; the folder's own store if left out. */
+export type EventsStore = "journal" | "postgres";
 
 export class EventsWorld {
   readonly #folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
@@ -50,7 +50,7 @@ export class EventsWorld {
     this.nats = nats;
     this.hook = hook;
     this.#postgres = postgres;
-    const location = store === "lmdb" ? join(this.#folder, "wallets.mdb") : postgres?.address;
+    const location = store === "journal" ? "journal" : postgres?.address;
     this.#storeFlags = location === undefined ? [] : ["--store", location];
     this.cursor = new CursorConsumer(
       () => this.service.url,
