@@ -196,9 +196,9 @@ export async function observe(service: Service): Promise<string> {
   for (const [method, params] of questions) {
     answers.push(`${method} ${formatExact((await ask(service, method, params)) as ExactObject)}`);
   }
-  // In folders is what a service keeps of all its wallets.
+  // In folders is what a service keeps of all its wallets. What addresses are recognised by is kept once it is computed.
   const names = readdirSync(service.walletDir, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.startsWith("service.log"))
+    .filter((entry) => entry.isFile() && !/^service\.log|\.anulo\.addresses$/.test(entry.name))
     .map(({ name }) => name);
   const files = names.sort().map((name) => {
     const bytes = readFileSync(join(service.walletDir, name));
