@@ -11,14 +11,14 @@ import { normalizeBatch, storeSummands } from "./affine";
 import { DIGIT_MASKS, radix16, radix256, writeDigitMasks } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
-/** Of the base point in radix 16: 64 windows of eight entries. */
+/** Bytes of a table in radix 16: 64 windows of eight entries. */
+export const TABLE_16_BYTES: usize = 64 * 8 * 120;
 const TABLE_16: usize = memory.data(64 * 8 * 120, 16);
 /** Bytes of the eight entries of a window. */
 const WINDOW_16: usize = 8 * AFFINE1;
 const TABLE_256: usize = memory.data(32 * 128 * 120, 16);
 /** The identity of one lane, for digit 0. */
 const NOTHING: usize = memory.data(120, 16);
-scatterAffine(NOTHING, NOTHING, IDENTITY_AFFINE);
 let ready16: bool = false, ready256: bool = false;
 
 const POWER: usize = memory.data(4 * 160, 16), NEXT: usize = memory.data(4 * 160, 16), STEP: usize = memory.data(4 * 160, 16);
@@ -47,12 +47,17 @@ export function buildTable(table: usize, point: usize, windows: i32, entries: i3
   arenaRewind(mark);
 }
 
+/** The table in radix 16 of P, for P in both lanes of `point`. */
+export function buildTable16(table: usize, point: usize): void {
+  buildTable(table, point, 64, 8, 4);
+}
+
 const DIGITS: usize = memory.data(128, 16);
 const ENTRY: usize = memory.data(3 * 160, 16);
 
 @inline function prepareTable16(): void {
   if (ready16) return;
-  buildTable(TABLE_16, BASE, 64, 8, 4);
+  buildTable16(TABLE_16, BASE);
   ready16 = true;
 }
 
@@ -61,10 +66,15 @@ export function baseMult(o: usize, s: usize, t: usize): void {
   prepareTable16();
   radix16(DIGITS, s);
   radix16(DIGITS + 64, t);
+  multByTable16(o, TABLE_16, DIGITS, DIGITS + 64);
+}
+
+/** o = s·P (lane 0), t·P (lane 1), extended, of the point of a table in radix 16, by the digits of s and t. As secret. */
+export function multByTable16(o: usize, table: usize, s: usize, t: usize): void {
   setIdentity(o);
   for (let w: usize = 0; w < 64; ++w) {
-    const entries = TABLE_16 + WINDOW_16 * w;
-    addScanned(o, entries, entries, <i32>load<i8>(DIGITS + w), <i32>load<i8>(DIGITS + w, 64));
+    const entries = table + WINDOW_16 * w;
+    addScanned(o, entries, entries, <i32>load<i8>(s + w), <i32>load<i8>(t + w));
   }
 }
 
@@ -114,22 +124,15 @@ function scanEntries(x: usize, y: usize, dSize: i32, eSize: i32): void {
 export function baseMultVartime(o: usize, s: usize, t: usize): void {
   if (!ready256) {
     buildTable(TABLE_256, BASE, 32, 128, 8);
+    scatterAffine(NOTHING, NOTHING, IDENTITY_AFFINE);
     ready256 = true;
   }
   radix256(DIGITS, s);
   radix256(DIGITS + 64, t);
-  multByTable(o, TABLE_256, 32, 128, DIGITS, DIGITS + 64);
-}
-
-/**
- * o = s·P (lane 0), t·P (lane 1), extended, of the point of a table of `windows` × `entries`, by the digits of s and t,
- * 16 bits each. The addresses depend on them.
- */
-export function multByTable(o: usize, table: usize, windows: i32, entries: i32, s: usize, t: usize): void {
   setIdentity(o);
-  for (let w = 0; w < windows; ++w) {
-    const d = <i32>load<i16>(s + 2 * w), e = <i32>load<i16>(t + 2 * w), row = table + AFFINE1 * entries * w;
-    gatherAffineSigned(ENTRY, entryOf(row, d), entryOf(row, e), i32(d < 0), i32(e < 0));
+  for (let w: usize = 0; w < 32; ++w) {
+    const d = <i32>load<i16>(DIGITS + 2 * w), e = <i32>load<i16>(DIGITS + 2 * w, 64), table = TABLE_256 + AFFINE1 * 128 * w;
+    gatherAffineSigned(ENTRY, entryOf(table, d), entryOf(table, e), i32(d < 0), i32(e < 0));
     addAffine(o, o, ENTRY, true);
   }
 }

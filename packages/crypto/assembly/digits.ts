@@ -48,25 +48,6 @@ export function radix256(out: usize, scalar: usize): void {
   }
 }
 
-/** The number of digits of `radix`, an even one. */
-export function radixDigits(bits: i32): i32 {
-  return (255 / bits + 2) & ~1;
-}
-
-/** Writes `radixDigits(bits)` digits of 16 bits in [−2^(bits − 1), 2^(bits − 1)], least first; 4 < bits ≤ 8. */
-export function radix(out: usize, scalar: usize, bits: i32): void {
-  const count = radixDigits(bits), mask = (1 << bits) - 1, half = 1 << (bits - 1);
-  let carry: i32 = 0;
-  for (let i = 0; i < count; ++i) {
-    const bit = bits * i, at = bit >> 3;
-    let word: i32 = at < 32 ? <i32>load<u8>(scalar + at) : 0;
-    if (at < 31) word |= <i32>load<u8>(scalar + at, 1) << 8;
-    const digit = ((word >> (bit & 7)) & mask) + carry;
-    carry = i < count - 1 ? (digit + half) >> bits : 0;
-    store<i16>(out + 2 * i, <i16>(digit - (carry << bits)));
-  }
-}
-
 /** Nine masks: the j-th is set in the lanes whose digit has size j. */
 export const DIGIT_MASKS: usize = memory.data(9 * 16, 16);
 const LANE_ONE: usize = memory.data<i64>([1]);

@@ -1,7 +1,7 @@
 /** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
-import { AFFINE1, PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
-import { baseMultVartime, buildTable, multByTable } from "./base";
-import { radix, radixDigits } from "./digits";
+import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
+import { TABLE_16_BYTES, baseMultVartime, buildTable16, multByTable16 } from "./base";
+import { radix16 } from "./digits";
 import { multByDigits, prepareDigits } from "./mult";
 import { firstBytesOfPair, hashToScalar } from "./keccak";
 import { alloc, arenaMark, arenaRewind } from "./arena";
@@ -55,22 +55,20 @@ function deriveGroup(out: usize, valid: usize, top: i32, keys: usize, n: i32): v
  * For m secrets s_j and n keys R_i: which outputs carry the view tag of 8·s_j·R_i (of the identity, where R_i is no
  * point). `counts[i]` outputs are tried with R_i, each with its `indices` and `tags` (0 … 255, or more for none: then it
  * matches). Writes what matches to `matches`, of 40·m·(number of outputs) bytes: j and the number of the output, 32 bits
- * each, and the derivation. Returns how many. A table of `bits` a window is made of each key, and its addresses depend on
- * the secrets' digits.
+ * each, and the derivation. Returns how many. A table is made of each key, whose addresses do not depend on the secrets.
  */
 export function matchForMany(
-  matches: usize, secrets: usize, m: i32, keys: usize, n: i32, counts: usize, indices: usize, tags: usize, bits: i32,
+  matches: usize, secrets: usize, m: i32, keys: usize, n: i32, counts: usize, indices: usize, tags: usize,
 ): i32 {
-  const windows = radixDigits(bits), entries = 1 << (bits - 1);
-  const mark = arenaMark(), digits = alloc(128 * m), row = alloc(32 * (m + 1)), table = alloc(<usize>(windows * entries) * AFFINE1);
-  for (let j = 0; j < m; ++j) radix(digits + 128 * j, secrets + 32 * j, bits);
+  const mark = arenaMark(), digits = alloc(64 * m), row = alloc(32 * (m + 1)), table = alloc(TABLE_16_BYTES);
+  for (let j = 0; j < m; ++j) radix16(digits + 64 * j, secrets + 32 * j);
   let end = matches, output = 0;
   for (let i = 0; i < n; ++i) {
     const key = keys + 32 * i;
     if (decompress(POINT, key, key)) {
       mulBy8(POINT, POINT, true);
-      buildTable(table, POINT, windows, entries, bits);
-      for (let j = 0; j < m; j += GROUP) multiplyGroup(row + 32 * j, table, windows, entries, digits + 128 * j, min(m - j, GROUP));
+      buildTable16(table, POINT);
+      for (let j = 0; j < m; j += GROUP) multiplyGroup(row + 32 * j, table, digits + 64 * j, min(m - j, GROUP));
     } else fillIdentity(row, m);
     for (let left = load<u32>(counts + 4 * i); left > 0; --left, ++output) {
       const tag = load<u32>(tags + 4 * output), rest = tagRest(load<u32>(indices + 4 * output));
@@ -100,10 +98,10 @@ function fillIdentity(out: usize, m: i32): void {
 }
 
 /** out_j = s_j·P of the point of the table, `out` of 32·(n + n mod 2) bytes. */
-function multiplyGroup(out: usize, table: usize, windows: i32, entries: i32, digits: usize, n: i32): void {
+function multiplyGroup(out: usize, table: usize, digits: usize, n: i32): void {
   const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
   for (let j = 0; j < n; j += 2)
-    multByTable(products + PT * (j >> 1), table, windows, entries, digits + 128 * j, digits + 128 * second(j, n));
+    multByTable16(products + PT * (j >> 1), table, digits + 64 * j, digits + 64 * second(j, n));
   encodeBatch(out, products, (n + 1) >> 1);
   arenaRewind(mark);
 }

@@ -68,7 +68,8 @@ export type Backend = {
   deriveBatch(secret: Uint8Array, publicKeys: Uint8Array): DeriveBatchResult;
   /**
    * The outputs whose tag is that of 8·s_j·R_i, for m secrets (32·m bytes), in order of the keys, outputs and secrets;
-   * the identity stands for 8·s_j·R_i where R_i is no point. Time and memory accesses depend on the secrets, as above.
+   * the identity stands for 8·s_j·R_i where R_i is no point. Neither time nor memory accesses depend on the secrets, but on
+   * what matches.
    */
   matchViewTags(secrets: Uint8Array, outputs: TaggedOutputs): TagMatches;
   /** First byte of keccak256("view_tag" ‖ D_i ‖ varint(index_i)): n bytes. Source: crypto.cpp `derive_view_tag`. */

@@ -81,7 +81,6 @@ export type Kernel = {
     counts: Pointer,
     indices: Pointer,
     tags: Pointer,
-    bits: number,
   ): number;
   viewTags(out: Pointer, derivations: Pointer, indices: Pointer, n: number): void;
   derivationScalars(out: Pointer, derivations: Pointer, indices: Pointer, n: number): void;

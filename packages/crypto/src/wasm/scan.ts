@@ -17,13 +17,6 @@ type ScanFunctions = Pick<
 /** Of a secret that matches an output: two numbers of 32 bits, and the derivation. */
 const MATCH_BYTES = 40;
 
-/** How wide the windows of a key's table are: a wider one takes longer to make, and less for each secret. */
-function windowBits(secrets: number): number {
-  if (secrets < 100) return 5;
-  if (secrets < 400) return 6;
-  return secrets < 1000 ? 7 : 8;
-}
-
 function readMatches(bytes: Uint8Array): TagMatches {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const count = bytes.length / MATCH_BYTES;
@@ -82,7 +75,7 @@ export function createScanFunctions(kernel: Kernel, memory: Memory): ScanFunctio
         const matches = memory.room(MATCH_BYTES * m * outputs);
         const [own, keys] = [memory.put(secrets), memory.put(publicKeys)];
         const lists = [counts, indices, tags].map(putIndices) as [Pointer, Pointer, Pointer];
-        const count = kernel.matchForMany(matches, own, m, keys, n, ...lists, windowBits(m));
+        const count = kernel.matchForMany(matches, own, m, keys, n, ...lists);
         return readMatches(memory.read(matches, MATCH_BYTES * count));
       });
     },
