@@ -2,7 +2,7 @@
  * Multiples of one point from tables of affine summands j·2^(bits·w)·P, no doublings. Two of the base point, built when
  * first needed: radix 16 (61 KB) is scanned with masks, for secrets; radix 256 (480 KB) is indexed, for public scalars.
  */
-import { FE, pairLimbs } from "./fe";
+import { FE, elementMask, pairLimbs, pairOf } from "./fe";
 import {
   AFFINE1, BASE, IDENTITY_AFFINE, PT, addAffine, addCached, copyPoint, dblTimes, gatherAffineSigned, gatherPairs, negateAffineIf,
   scatterAffine, setIdentity, swapPoint, toCached,
@@ -11,8 +11,11 @@ import { normalizeBatch, storeSummands } from "./affine";
 import { DIGIT_MASKS, radix16, radix256, writeDigitMasks } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
-/** Bytes of a table in radix 16: 64 windows of eight entries. */
-export const TABLE_16_BYTES: usize = 64 * 8 * 120;
+/** Bytes of a table in radix 32: 52 windows of sixteen entries. */
+export const TABLE_32_BYTES: usize = 52 * 16 * 120;
+/** Bytes of the sixteen entries of a window. */
+const WINDOW_32: usize = 16 * AFFINE1;
+/** Of the base point in radix 16: 64 windows of eight entries. */
 const TABLE_16: usize = memory.data(64 * 8 * 120, 16);
 /** Bytes of the eight entries of a window. */
 const WINDOW_16: usize = 8 * AFFINE1;
@@ -47,9 +50,19 @@ export function buildTable(table: usize, point: usize, windows: i32, entries: i3
   arenaRewind(mark);
 }
 
-/** The table in radix 16 of P, for P in both lanes of `point`. */
-export function buildTable16(table: usize, point: usize): void {
-  buildTable(table, point, 64, 8, 4);
+/**
+ * The table in radix 32 of P, for P in both lanes of `point`, for `multByTable32`: in each window the first eight bytes
+ * of all entries, then the next eight of all, and so on.
+ */
+export function buildTable32(table: usize, point: usize): void {
+  const mark = arenaMark(), rows = alloc(TABLE_32_BYTES);
+  buildTable(rows, point, 52, 16, 5);
+  for (let w: usize = 0; w < 52; ++w) {
+    const from = rows + WINDOW_32 * w, to = table + WINDOW_32 * w;
+    for (let i: usize = 0; i < AFFINE1; i += 8)
+      for (let j: usize = 0; j < 16; ++j) store<u64>(to + 16 * i + 8 * j, load<u64>(from + AFFINE1 * j + i));
+  }
+  arenaRewind(mark);
 }
 
 const DIGITS: usize = memory.data(128, 16);
@@ -57,7 +70,7 @@ const ENTRY: usize = memory.data(3 * 160, 16);
 
 @inline function prepareTable16(): void {
   if (ready16) return;
-  buildTable16(TABLE_16, BASE);
+  buildTable(TABLE_16, BASE, 64, 8, 4);
   ready16 = true;
 }
 
@@ -66,16 +79,53 @@ export function baseMult(o: usize, s: usize, t: usize): void {
   prepareTable16();
   radix16(DIGITS, s);
   radix16(DIGITS + 64, t);
-  multByTable16(o, TABLE_16, DIGITS, DIGITS + 64);
-}
-
-/** o = s·P (lane 0), t·P (lane 1), extended, of the point of a table in radix 16, by the digits of s and t. As secret. */
-export function multByTable16(o: usize, table: usize, s: usize, t: usize): void {
   setIdentity(o);
   for (let w: usize = 0; w < 64; ++w) {
-    const entries = table + WINDOW_16 * w;
-    addScanned(o, entries, entries, <i32>load<i8>(s + w), <i32>load<i8>(t + w));
+    const entries = TABLE_16 + WINDOW_16 * w;
+    addScanned(o, entries, entries, <i32>load<i8>(DIGITS + w), <i32>load<i8>(DIGITS + w, 64));
   }
+}
+
+/**
+ * o = s·P (lane 0), t·P (lane 1), extended, of the point of a table of `buildTable32`, by the digits of s and t. As secret:
+ * entries are chosen by bytes of registers.
+ */
+export function multByTable32(o: usize, table: usize, s: usize, t: usize): void {
+  setIdentity(o);
+  for (let w: usize = 0; w < 52; ++w) {
+    const d = <i32>load<i8>(s + w), e = <i32>load<i8>(t + w), dSign = d >> 31, eSign = e >> 31;
+    chooseEntries(table + WINDOW_32 * w, (d ^ dSign) - dSign, (e ^ eSign) - eSign);
+    negateAffineIf(ENTRY, (dSign & 1) | (eSign & 2));
+    addAffine(o, o, ENTRY, true);
+  }
+}
+
+/** The bytes of an entry's eight, for either lane, and what lies between two registers of them. */
+const EIGHT_BYTES: usize = memory.data<u64>([0x0706050403020100, 0x0706050403020100]);
+const REGISTER_BYTES: usize = memory.data<u64>([0x1010101010101010, 0x1010101010101010]);
+
+/** ENTRY = the dSize-th entry of a window of `buildTable32` (lane 0), its eSize-th (lane 1), the identity for 0. */
+function chooseEntries(window: usize, dSize: i32, eSize: i32): void {
+  const sizes = i64x2.replace_lane(i64x2.splat(<i64>dSize), 1, <i64>eSize);
+  const none = elementMask(i64x2.eq(sizes, i64x2.splat(0)));
+  // A size of 0 gives places beyond all registers, which choose nothing.
+  const first = i64x2.replace_lane(i64x2.splat(placesOf(dSize)), 1, placesOf(eSize));
+  const step = v128.load(REGISTER_BYTES), p0 = i8x16.add(first, v128.load(EIGHT_BYTES));
+  const p1 = i8x16.sub(p0, step), p2 = i8x16.sub(p1, step), p3 = i8x16.sub(p2, step), p4 = i8x16.sub(p3, step);
+  const p5 = i8x16.sub(p4, step), p6 = i8x16.sub(p5, step), p7 = i8x16.sub(p6, step);
+  for (let i: usize = 0; i < AFFINE1; i += 8) {
+    const at = window + 16 * i;
+    let sum = v128.or(i8x16.swizzle(v128.load(at), p0), i8x16.swizzle(v128.load(at, 16), p1));
+    sum = v128.or(sum, v128.or(i8x16.swizzle(v128.load(at, 32), p2), i8x16.swizzle(v128.load(at, 48), p3)));
+    sum = v128.or(sum, v128.or(i8x16.swizzle(v128.load(at, 64), p4), i8x16.swizzle(v128.load(at, 80), p5)));
+    sum = v128.or(sum, v128.or(i8x16.swizzle(v128.load(at, 96), p6), i8x16.swizzle(v128.load(at, 112), p7)));
+    v128.store(ENTRY + 2 * i, v128.or(pairOf(sum), v128.and(v128.load(IDENTITY_AFFINE + 2 * i), none)));
+  }
+}
+
+/** The place of the first byte of an entry, in all eight bytes. */
+@inline function placesOf(size: i32): i64 {
+  return <i64>((8 * (size - 1)) & 255) * 0x0101010101010101;
 }
 
 /** o (both lanes) = s·G, extended, in half the time: lane 0 sums the even windows, lane 1 the odd ones. As secret. */

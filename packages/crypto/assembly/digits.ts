@@ -48,6 +48,19 @@ export function radix256(out: usize, scalar: usize): void {
   }
 }
 
+/** Writes 52 digits in [−16, 16], least first: radix 32, without branches. */
+export function radix32(out: usize, scalar: usize): void {
+  let carry: i32 = 0;
+  for (let i = 0; i < 52; ++i) {
+    const at = (5 * i) >> 3;
+    let word: i32 = at < 32 ? <i32>load<u8>(scalar + at) : 0;
+    if (at < 31) word |= <i32>load<u8>(scalar + at, 1) << 8;
+    const digit = ((word >> ((5 * i) & 7)) & 31) + carry;
+    carry = i < 51 ? (digit + 16) >> 5 : 0;
+    store<i8>(out + i, <i8>(digit - (carry << 5)));
+  }
+}
+
 /** Nine masks: the j-th is set in the lanes whose digit has size j. */
 export const DIGIT_MASKS: usize = memory.data(9 * 16, 16);
 const LANE_ONE: usize = memory.data<i64>([1]);

@@ -248,6 +248,9 @@ export function negIf(o: usize, a: usize, bits: i32): void {
 /** A register of (x | y), from the eight bytes of it that either one-lane element stores. */
 @inline export function pairLimbs(x: usize, y: usize): v128 { return i32x4.shuffle(v128.load64_zero(x), v128.load64_zero(y), 0, 4, 1, 5); }
 
+/** The same register, from the eight bytes of x and the eight of y in one vector. */
+@inline export function pairOf(limbs: v128): v128 { return i32x4.shuffle(limbs, limbs, 0, 2, 1, 3); }
+
 /** o = (x | y), from one-lane elements. */
 export function gather(o: usize, x: usize, y: usize): void {
   for (let i: usize = 0; i < 5; ++i) v128.store(o + 16 * i, pairLimbs(x + 8 * i, y + 8 * i));

@@ -268,6 +268,9 @@ export function negIf(o: usize, a: usize, bits: i32): void {
 /** A register of (x | y), from the eight bytes of it that either one-lane element stores. */
 @inline export function pairLimbs(x: usize, y: usize): v128 { return v128.load64_lane(y, v128.load64_zero(x), 1); }
 
+/** The same register, from the eight bytes of x and the eight of y in one vector. */
+@inline export function pairOf(limbs: v128): v128 { return limbs; }
+
 /** o = (x | y), from one-lane elements. */
 @inline export function gather(o: usize, x: usize, y: usize): void {
   for (let i: usize = 0; i < 5; ++i) v128.store(o + 16 * i, pairLimbs(x + 8 * i, y + 8 * i));

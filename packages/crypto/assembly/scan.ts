@@ -1,7 +1,7 @@
 /** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
 import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
-import { TABLE_16_BYTES, baseMultVartime, buildTable16, multByTable16 } from "./base";
-import { radix16 } from "./digits";
+import { TABLE_32_BYTES, baseMultVartime, buildTable32, multByTable32 } from "./base";
+import { radix32 } from "./digits";
 import { multByDigits, prepareDigits } from "./mult";
 import { firstBytesOfPair, hashToScalar } from "./keccak";
 import { alloc, arenaMark, arenaRewind } from "./arena";
@@ -60,14 +60,14 @@ function deriveGroup(out: usize, valid: usize, top: i32, keys: usize, n: i32): v
 export function matchForMany(
   matches: usize, secrets: usize, m: i32, keys: usize, n: i32, counts: usize, indices: usize, tags: usize,
 ): i32 {
-  const mark = arenaMark(), digits = alloc(64 * m), row = alloc(32 * (m + 1)), table = alloc(TABLE_16_BYTES);
-  for (let j = 0; j < m; ++j) radix16(digits + 64 * j, secrets + 32 * j);
+  const mark = arenaMark(), digits = alloc(64 * m), row = alloc(32 * (m + 1)), table = alloc(TABLE_32_BYTES);
+  for (let j = 0; j < m; ++j) radix32(digits + 64 * j, secrets + 32 * j);
   let end = matches, output = 0;
   for (let i = 0; i < n; ++i) {
     const key = keys + 32 * i;
     if (decompress(POINT, key, key)) {
       mulBy8(POINT, POINT, true);
-      buildTable16(table, POINT);
+      buildTable32(table, POINT);
       for (let j = 0; j < m; j += GROUP) multiplyGroup(row + 32 * j, table, digits + 64 * j, min(m - j, GROUP));
     } else fillIdentity(row, m);
     for (let left = load<u32>(counts + 4 * i); left > 0; --left, ++output) {
@@ -101,7 +101,7 @@ function fillIdentity(out: usize, m: i32): void {
 function multiplyGroup(out: usize, table: usize, digits: usize, n: i32): void {
   const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
   for (let j = 0; j < n; j += 2)
-    multByTable16(products + PT * (j >> 1), table, digits + 64 * j, digits + 64 * second(j, n));
+    multByTable32(products + PT * (j >> 1), table, digits + 64 * j, digits + 64 * second(j, n));
   encodeBatch(out, products, (n + 1) >> 1);
   arenaRewind(mark);
 }
