@@ -1,6 +1,7 @@
 /**
- * Multiples of one point from tables of affine summands j·2^(bits·w)·P, no doublings. Two of the base point, built when
- * first needed: radix 16 (61 KB) is scanned with masks, for secrets; radix 256 (480 KB) is indexed, for public scalars.
+ * Multiples of one point from tables of affine summands j·2^(bits·w)·P, no doublings. Three of the base point, built when
+ * first needed: radix 32 (98 KB) for two secrets, whose entries are chosen by bytes of registers; radix 16 (61 KB) for one,
+ * scanned with masks; radix 256 (480 KB) is indexed, for public scalars.
  */
 import { FE, elementMask, pairLimbs, pairOf } from "./fe";
 import {
@@ -8,13 +9,14 @@ import {
   scatterAffine, setIdentity, swapPoint, toCached,
 } from "./point";
 import { normalizeBatch, storeSummands } from "./affine";
-import { DIGIT_MASKS, radix16, radix256, writeDigitMasks } from "./digits";
+import { DIGIT_MASKS, radix16, radix256, radix32, writeDigitMasks } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
 /** Bytes of a table in radix 32: 52 windows of sixteen entries. */
 export const TABLE_32_BYTES: usize = 52 * 16 * 120;
 /** Bytes of the sixteen entries of a window. */
 const WINDOW_32: usize = 16 * AFFINE1;
+const TABLE_32: usize = memory.data(52 * 16 * 120, 16);
 /** Of the base point in radix 16: 64 windows of eight entries. */
 const TABLE_16: usize = memory.data(64 * 8 * 120, 16);
 /** Bytes of the eight entries of a window. */
@@ -22,7 +24,7 @@ const WINDOW_16: usize = 8 * AFFINE1;
 const TABLE_256: usize = memory.data(32 * 128 * 120, 16);
 /** The identity of one lane, for digit 0. */
 const NOTHING: usize = memory.data(120, 16);
-let ready16: bool = false, ready256: bool = false;
+let ready16: bool = false, ready32: bool = false, ready256: bool = false;
 
 const POWER: usize = memory.data(4 * 160, 16), NEXT: usize = memory.data(4 * 160, 16), STEP: usize = memory.data(4 * 160, 16);
 
@@ -76,14 +78,13 @@ const ENTRY: usize = memory.data(3 * 160, 16);
 
 /** o = s·G (lane 0), t·G (lane 1), extended; the time and the addresses touched do not depend on the scalars. */
 export function baseMult(o: usize, s: usize, t: usize): void {
-  prepareTable16();
-  radix16(DIGITS, s);
-  radix16(DIGITS + 64, t);
-  setIdentity(o);
-  for (let w: usize = 0; w < 64; ++w) {
-    const entries = TABLE_16 + WINDOW_16 * w;
-    addScanned(o, entries, entries, <i32>load<i8>(DIGITS + w), <i32>load<i8>(DIGITS + w, 64));
+  if (!ready32) {
+    buildTable32(TABLE_32, BASE);
+    ready32 = true;
   }
+  radix32(DIGITS, s);
+  radix32(DIGITS + 64, t);
+  multByTable32(o, TABLE_32, DIGITS, DIGITS + 64);
 }
 
 /**

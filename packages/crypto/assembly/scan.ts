@@ -1,6 +1,6 @@
 /** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
 import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
-import { TABLE_32_BYTES, baseMultVartime, buildTable32, multByTable32 } from "./base";
+import { TABLE_32_BYTES, baseMult, baseMultVartime, buildTable32, multByTable32 } from "./base";
 import { radix32 } from "./digits";
 import { multByDigits, prepareDigits } from "./mult";
 import { firstBytesOfPair, hashToScalar } from "./keccak";
@@ -178,10 +178,7 @@ function subaddressScalar(out: usize, viewSecret: usize, major: u32, minor: u32)
   hashToScalar(out, MESSAGE, 48);
 }
 
-/**
- * out_i = B + subaddressScalar(major, from + i)·G, also for (0, 0). Returns 0 where B is no point. Addresses of tables
- * depend on the scalars, which tell whose address it is, but neither the view secret nor the spend secret.
- */
+/** out_i = B + subaddressScalar(major, from + i)·G, also for (0, 0). Returns 0 where B is no point. */
 export function subaddressSpendKeys(out: usize, viewSecret: usize, spendPublic: usize, major: u32, from: u32, n: i32): i32 {
   if (!decompress(POINT, spendPublic, spendPublic)) return 0;
   toCached(CACHED, POINT);
@@ -195,7 +192,7 @@ function subaddressGroup(out: usize, viewSecret: usize, major: u32, from: u32, n
   for (let i = 0; i < n; i += 2) {
     subaddressScalar(SCALARS, viewSecret, major, from + i);
     subaddressScalar(SCALARS + 32, viewSecret, major, from + i + 1);
-    baseMultVartime(POINT, SCALARS, SCALARS + 32);
+    baseMult(POINT, SCALARS, SCALARS + 32);
     addCached(points + PT * (i >> 1), POINT, CACHED, false);
   }
   encodeBatch(out, points, (n + 1) >> 1);
