@@ -15,24 +15,36 @@ export function keyedHash(key: Uint8Array, ...parts: readonly (Uint8Array | stri
   return hmac.digest();
 }
 
-/** Random salts, each returned once: generating many at a time costs little more than one. */
-export class Salts {
-  readonly #bytes: Buffer;
-  #at: number;
+const FIRST_SALTS = 4;
 
-  constructor(count: number) {
-    this.#bytes = Buffer.alloc(count * SALT_BYTES);
-    this.#at = this.#bytes.length;
+/**
+ * Random salts, each returned once: generating many at a time costs little more than one, and as many are kept as were
+ * of use, since most of many wallets seal little.
+ */
+export class Salts {
+  readonly #most: number;
+  #bytes = Buffer.alloc(0);
+  #at = 0;
+
+  /** `most`: salts that are generated at a time. */
+  constructor(most: number) {
+    this.#most = most;
   }
 
   /** 32 bytes, to be used before the next call. */
   next(): Buffer {
-    if (this.#at === this.#bytes.length) {
-      randomFillSync(this.#bytes);
-      this.#at = 0;
-    }
+    if (this.#at === this.#bytes.length) this.#refill();
     this.#at += SALT_BYTES;
     return this.#bytes.subarray(this.#at - SALT_BYTES, this.#at);
+  }
+
+  #refill(): void {
+    const bytes = SALT_BYTES * Math.min(this.#most, FIRST_SALTS);
+    const most = SALT_BYTES * this.#most;
+    if (this.#bytes.length < most)
+      this.#bytes = Buffer.alloc(Math.min(most, Math.max(bytes, 2 * this.#bytes.length)));
+    randomFillSync(this.#bytes);
+    this.#at = 0;
   }
 }
 
