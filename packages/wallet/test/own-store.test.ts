@@ -6,14 +6,20 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
+import { publicKeyOf, randomScalar } from "@anulo/crypto";
 import { createLog, type LogLine } from "@anulo/rpc";
+import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
+import { closeRuntime, createRuntime } from "../src/runtime.ts";
+import type { WalletKeys } from "../src/state.ts";
 import { startTestService } from "./service.ts";
 
 type Call = Awaited<ReturnType<typeof startTestService>>["call"];
@@ -174,6 +180,50 @@ test("copies of a wallet's files in one folder are wallets of their own", async 
     await call.openWallet({ filename: "z", password: "q" });
     assert.equal((await call.getAttribute({ key: "a" })).value, "of x");
   });
+});
+
+const runtime = createRuntime();
+after(() => closeRuntime(runtime));
+
+/** Puts a keys file of the same keys, or of others, in the place of a wallet's, as the original program does. */
+async function replaceKeysFile(
+  path: string,
+  password: string,
+  change: (keys: WalletKeys) => WalletKeys = (keys) => keys,
+): Promise<void> {
+  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { ...runtime, password: "p" });
+  const changed = { ...file, keys: change(file.keys) };
+  writeFileSync(path, await writeKeysFile(changed, { ...runtime, password }));
+}
+
+test("a password that another program has changed opens the wallet with all it knew", async (t) => {
+  const { folderOf, during, create } = world(t);
+  await create("here", "folder");
+  await replaceKeysFile(join(folderOf("here"), "w.keys"), "other");
+  await during("here", "folder", async (call) => {
+    await call.openWallet({ ...opening, password: "other" });
+    assert.equal((await call.getAttribute({ key: "a" })).value, "1");
+    await call.changeWalletPassword({ old_password: "other", new_password: "p" });
+    await call.closeWallet({});
+  });
+  await replaceKeysFile(join(folderOf("here"), "w.keys"), "other");
+  await during("here", "folder", async (call) => {
+    await call.openWallet({ ...opening, password: "other" });
+    assert.equal((await call.getAttribute({ key: "a" })).value, "1");
+  });
+});
+
+test("a wallet whose keys another program has replaced begins a history of its own, and says so", async (t) => {
+  const { folderOf, during, create } = world(t);
+  await create("here", "folder");
+  const spendSecret = randomScalar();
+  const keys = (former: WalletKeys) => ({ ...former, spendSecret, spendPublic: publicKeyOf(spendSecret) });
+  await replaceKeysFile(join(folderOf("here"), "w.keys"), "p", keys);
+  const lines = await during("here", "folder", async (call) => {
+    await call.openWallet(opening);
+    await assert.rejects(call.getAttribute({ key: "a" }));
+  });
+  assert.ok(lines.some(({ event }) => event.includes("keys were replaced by another program")));
 });
 
 test("wallets whose files are deleted leave their names free", async (t) => {

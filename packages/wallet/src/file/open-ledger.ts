@@ -8,7 +8,13 @@ import { whyUnwritten } from "../refusal.ts";
 import type { NetworkName, WalletSettings } from "../state.ts";
 import type { ReadKeysFile } from "./keys-file.ts";
 import type { LedgerStore, StoredWallet } from "./open-rows.ts";
-import { divideCopy, forgetElsewhere, noteOwnRows, putBackIntoJournal } from "./own-store.ts";
+import {
+  divideCopy,
+  forgetElsewhere,
+  forgetOtherKeys,
+  noteOwnRows,
+  putBackIntoJournal,
+} from "./own-store.ts";
 import { createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
 import { readName, refuseStored } from "./store-name.ts";
 import { withStore } from "./store-secret.ts";
@@ -46,6 +52,7 @@ export async function openLedger(opening: LedgerOpening): Promise<FollowedLedger
   }
   if (store.role !== undefined) {
     await forgetElsewhere(wallet, store);
+    await forgetOtherKeys(wallet, store);
     await divideCopy(wallet, store);
   }
   if (store.role === "leave") {

@@ -139,20 +139,23 @@ export async function withKeys<T>(
   task: (options: WalletStoreOptions) => Promise<T>,
 ): Promise<T> {
   const { folder, serviceKey } = store;
-  const ofPassword = wrappingKey(wallet.cacheKey, id, wallet);
-  const ofService = serviceKey === undefined ? undefined : wrappingKey(serviceKey, id, wallet);
+  const { spendSecret = wallet.keys.viewSecret } = wallet.keys;
+  const wrappingKeys = [wrappingKey(wallet.cacheKey, id, wallet)];
+  // The original program may change the password: a folder's own store is opened by what the journals were opened by.
+  if (store.role !== undefined) wrappingKeys.unshift(wrappingKey(spendSecret, id, wallet));
+  if (serviceKey !== undefined) wrappingKeys.unshift(wrappingKey(serviceKey, id, wallet));
+  const [current, ...formerKeys] = wrappingKeys;
   try {
     return await task({
       engine: engineOf(store, wallet.paths),
       wallet: id,
       tables: ledgerTables,
       folder,
-      wrappingKey: ofService ?? ofPassword,
-      ...(ofService !== undefined && { formerKeys: [ofPassword] }),
+      wrappingKey: current!,
+      formerKeys,
     });
   } finally {
-    ofPassword.fill(0);
-    ofService?.fill(0);
+    for (const key of wrappingKeys) key.fill(0);
   }
 }
 

@@ -12,7 +12,15 @@ import { LedgerRows } from "./ledger-rows.ts";
 import { type LedgerStore, openNamed, type RowsPlace, type StoredWallet, withKeys } from "./open-rows.ts";
 import type { OutboxRows } from "./outbox-rows.ts";
 import { createStore } from "./store.ts";
-import { nextNameOf, readName, readOwner, removeStored, writeOwner } from "./store-name.ts";
+import {
+  hasOtherKeys,
+  nextNameOf,
+  noteAccount,
+  readName,
+  readOwner,
+  removeStored,
+  writeOwner,
+} from "./store-name.ts";
 import { withStore } from "./store-secret.ts";
 import { loadAsToday, settleNextName } from "./stored-ledger.ts";
 import { exists, pathsOfFile, putStoreAside } from "./wallet-files.ts";
@@ -77,11 +85,28 @@ async function noteOwner(base: string, { store, id }: RowsPlace): Promise<void> 
   await writeOwner(store.folder, id, basename(base)).catch(() => undefined);
 }
 
-/** Notes which wallet has the rows that its file names. */
-export async function noteOwnRows({ paths }: StoredWallet, store: LedgerStore): Promise<void> {
+/** Notes which wallet, with which keys, has the rows that its file names. */
+export async function noteOwnRows({ paths, keys }: StoredWallet, store: LedgerStore): Promise<void> {
   const id = await readName(paths.store);
-  if (id !== undefined && (await readOwner(store.folder, id)) === undefined)
-    await noteOwner(paths.base, { store, id });
+  if (id === undefined) return;
+  if ((await readOwner(store.folder, id)) === undefined) await noteOwner(paths.base, { store, id });
+  await noteAccount(store.folder, id, keys);
+}
+
+/**
+ * Puts aside the name of a wallet whose keys file another program has replaced by one of other keys, as the original does
+ * in a key exchange of multisig: what the wallet knows then comes from the original's cache.
+ */
+export async function forgetOtherKeys({ paths, keys, log }: StoredWallet, store: LedgerStore): Promise<void> {
+  const id = await readName(paths.store);
+  if (id === undefined || (await exists(nextNameOf(paths)))) return;
+  if (!(await hasOtherKeys(store.folder, id, keys))) return;
+  await putStoreAside(paths);
+  log
+    ?.in("global")
+    .warn("a wallet's keys were replaced by another program: it goes on from the original program's cache", {
+      file: paths.base,
+    });
 }
 
 /**

@@ -1,10 +1,11 @@
 /** The files that name wallets of a store, in place of their journals. */
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { toHex } from "@anulo/protocol";
 import { type Engine, removeWalletRows, type WalletId } from "@anulo/store";
 import { failedToOpen } from "../refusal.ts";
+import type { WalletKeys } from "../state.ts";
 import { syncDirectory } from "./journal.ts";
 import type { WalletPaths } from "./wallet-files.ts";
 
@@ -67,10 +68,34 @@ export async function writeOwner(folder: string, wallet: WalletId, name: string)
   await writeFile(ownerFileOf(folder, wallet), name, { mode: 0o600 });
 }
 
+const accountFileOf = (folder: string, wallet: WalletId): string => join(folder, `${toHex(wallet)}.account`);
+
+/** Identifies the keys of a wallet without telling its address. */
+function accountOf(wallet: WalletId, { spendPublic, viewSecret, spendSecret }: AccountKeys): string {
+  const hash = createHmac("sha256", viewSecret).update(wallet).update(spendPublic);
+  return (spendSecret === undefined ? hash : hash.update(spendSecret)).digest("hex");
+}
+
+type AccountKeys = Pick<WalletKeys, "spendPublic" | "viewSecret" | "spendSecret">;
+
+/** Notes whose keys belong to these rows, unless that is noted; a loss of power may undo that. */
+export async function noteAccount(folder: string, wallet: WalletId, keys: AccountKeys): Promise<void> {
+  const file = { mode: 0o600, flag: "wx" };
+  await writeFile(accountFileOf(folder, wallet), accountOf(wallet, keys), file).catch(() => undefined);
+}
+
+/** Whether these rows are known to belong to other keys. */
+export async function hasOtherKeys(folder: string, wallet: WalletId, keys: AccountKeys): Promise<boolean> {
+  const account = accountOf(wallet, keys);
+  const noted = await readFile(accountFileOf(folder, wallet), "utf8").catch(() => undefined);
+  // A loss of power may have left a part of it.
+  return noted?.length === account.length && noted !== account;
+}
+
 /** Removes the rows of a wallet, and what is beside the store about it. Throws the errors of the engine. */
 export async function removeStored(engine: Engine, wallet: WalletId, folder: string): Promise<void> {
   await removeWalletRows(engine, wallet, folder);
-  await rm(ownerFileOf(folder, wallet), { force: true });
+  for (const fileOf of [ownerFileOf, accountFileOf]) await rm(fileOf(folder, wallet), { force: true });
 }
 
 /** Throws `WalletRefusal` if a service without a store cannot open this wallet. */

@@ -224,7 +224,8 @@ function openLedgerOf(
     ledger,
     log: new RowLog(opened, rows),
     changeKey: async (to, write) => {
-      if (store.serviceKey !== undefined) return await write();
+      // The password does not open it.
+      if (store.serviceKey !== undefined || store.role !== undefined) return await write();
       const key = wrappingKey(to.cacheKey, id, to);
       try {
         await opened.wrapAlsoBy(key);
