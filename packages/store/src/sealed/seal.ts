@@ -33,12 +33,12 @@ export class Salts {
 
   /** 32 bytes, to be used before the next call. */
   next(): Buffer {
-    if (this.#at === this.#bytes.length) this.#refill();
+    if (this.#at === this.#bytes.length) this.#fillAgain();
     this.#at += SALT_BYTES;
     return this.#bytes.subarray(this.#at - SALT_BYTES, this.#at);
   }
 
-  #refill(): void {
+  #fillAgain(): void {
     const bytes = SALT_BYTES * Math.min(this.#most, FIRST_SALTS);
     const most = SALT_BYTES * this.#most;
     if (this.#bytes.length < most)
