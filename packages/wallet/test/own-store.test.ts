@@ -213,6 +213,28 @@ test("a password that another program has changed opens the wallet with all it k
   });
 });
 
+test("a view-only wallet that gets its spend secret keeps what it knew", async (t) => {
+  const { folderOf, during, create } = world(t);
+  await create("here", "folder");
+  const path = join(folderOf("here"), "w.keys");
+  const whole = readFileSync(path);
+  await replaceKeysFile(path, "p", (keys) => ({ ...keys, spendSecret: undefined }));
+  rmSync(join(folderOf("here"), "w"));
+  // What is in the store is not for one who has the view secret alone.
+  await during("here", "folder", async (call) => {
+    await call.openWallet(opening);
+    await assert.rejects(call.getAttribute({ key: "a" }));
+    await call.setAttribute({ key: "a", value: "2" });
+    await call.closeWallet({});
+  });
+  writeFileSync(path, whole);
+  rmSync(join(folderOf("here"), "w"), { force: true });
+  await during("here", "folder", async (call) => {
+    await call.openWallet(opening);
+    assert.equal((await call.getAttribute({ key: "a" })).value, "2");
+  });
+});
+
 test("a wallet whose keys another program has replaced begins a history of its own, and says so", async (t) => {
   const { folderOf, during, create } = world(t);
   await create("here", "folder");

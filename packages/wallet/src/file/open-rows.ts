@@ -139,11 +139,12 @@ export async function withKeys<T>(
   task: (options: WalletStoreOptions) => Promise<T>,
 ): Promise<T> {
   const { folder, serviceKey } = store;
-  const { spendSecret = wallet.keys.viewSecret } = wallet.keys;
-  const wrappingKeys = [wrappingKey(wallet.cacheKey, id, wallet)];
+  const { viewSecret, spendSecret } = wallet.keys;
   // The original program may change the password: a folder's own store is opened by what the journals were opened by.
-  if (store.role !== undefined) wrappingKeys.unshift(wrappingKey(spendSecret, id, wallet));
-  if (serviceKey !== undefined) wrappingKeys.unshift(wrappingKey(serviceKey, id, wallet));
+  const ofKeys = store.role === undefined ? [] : [spendSecret, viewSecret];
+  const wrappingKeys = [serviceKey, ...ofKeys, wallet.cacheKey].flatMap((secret) =>
+    secret === undefined ? [] : [wrappingKey(secret, id, wallet)],
+  );
   const [current, ...formerKeys] = wrappingKeys;
   try {
     return await task({

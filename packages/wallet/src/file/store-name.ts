@@ -84,12 +84,13 @@ export async function noteAccount(folder: string, wallet: WalletId, keys: Accoun
   await writeFile(accountFileOf(folder, wallet), accountOf(wallet, keys), file).catch(() => undefined);
 }
 
-/** Whether these rows are known to belong to other keys. */
+/** Whether these rows are known to belong to other keys; a view-only wallet may have got its spend secret since. */
 export async function hasOtherKeys(folder: string, wallet: WalletId, keys: AccountKeys): Promise<boolean> {
   const account = accountOf(wallet, keys);
   const noted = await readFile(accountFileOf(folder, wallet), "utf8").catch(() => undefined);
   // A loss of power may have left a part of it.
-  return noted?.length === account.length && noted !== account;
+  if (noted?.length !== account.length) return false;
+  return noted !== account && noted !== accountOf(wallet, { ...keys, spendSecret: undefined });
 }
 
 /** Removes the rows of a wallet, and what is beside the store about it. Throws the errors of the engine. */
