@@ -1,5 +1,6 @@
 /** Wallets in the store of their folder, which nobody has named: their files come and go without it. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -233,6 +234,21 @@ test("a view-only wallet that gets its spend secret keeps what it knew", async (
     await call.openWallet(opening);
     assert.equal((await call.getAttribute({ key: "a" })).value, "2");
   });
+});
+
+test("what a loss of power left of the note of a wallet's keys puts nothing aside", async (t) => {
+  const { folderOf, during, create } = world(t);
+  await create("here", "folder");
+  await during("here", "folder", (call) => checkKept(call));
+  const secrets = join(folderOf("here"), ".anulo-store");
+  const [note, ...others] = readdirSync(secrets).filter((name) => name.endsWith(".account"));
+  assert.ok(note !== undefined && others.length === 0);
+  const { length } = readFileSync(join(secrets, note));
+  for (const left of [new Uint8Array(length), randomBytes(length), new Uint8Array()]) {
+    writeFileSync(join(secrets, note), left);
+    await during("here", "folder", (call) => checkKept(call));
+  }
+  assert.equal(readFileSync(join(secrets, note)).length, length);
 });
 
 test("a wallet whose keys another program has replaced begins a history of its own, and says so", async (t) => {

@@ -1,5 +1,5 @@
 /** The files that name wallets of a store, in place of their journals. */
-import { createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { toHex } from "@anulo/protocol";
@@ -78,19 +78,31 @@ function accountOf(wallet: WalletId, { spendPublic, viewSecret, spendSecret }: A
 
 type AccountKeys = Pick<WalletKeys, "spendPublic" | "viewSecret" | "spendSecret">;
 
+/** What a file of that has: with a hash, since a loss of power may leave anything in the place of what was not synced. */
+const withHash = (account: string): string =>
+  `${account} ${createHash("sha256").update(account).digest("hex")}`;
+
+/** The keys that belong to these rows; undefined where that is not noted, or the note is damaged. */
+async function readAccount(folder: string, wallet: WalletId): Promise<string | undefined> {
+  const text = await readFile(accountFileOf(folder, wallet), "latin1").catch(() => "");
+  const [account = ""] = text.split(" ", 1);
+  return text === withHash(account) ? account : undefined;
+}
+
 /** Notes whose keys belong to these rows, unless that is noted; a loss of power may undo that. */
 export async function noteAccount(folder: string, wallet: WalletId, keys: AccountKeys): Promise<void> {
-  const file = { mode: 0o600, flag: "wx" };
-  await writeFile(accountFileOf(folder, wallet), accountOf(wallet, keys), file).catch(() => undefined);
+  if ((await readAccount(folder, wallet)) !== undefined) return;
+  const text = withHash(accountOf(wallet, keys));
+  await writeFile(accountFileOf(folder, wallet), text, { mode: 0o600 }).catch(() => undefined);
 }
 
 /** Whether these rows are known to belong to other keys; a view-only wallet may have got its spend secret since. */
 export async function hasOtherKeys(folder: string, wallet: WalletId, keys: AccountKeys): Promise<boolean> {
-  const account = accountOf(wallet, keys);
-  const noted = await readFile(accountFileOf(folder, wallet), "utf8").catch(() => undefined);
-  // A loss of power may have left a part of it.
-  if (noted?.length !== account.length) return false;
-  return noted !== account && noted !== accountOf(wallet, { ...keys, spendSecret: undefined });
+  const noted = await readAccount(folder, wallet);
+  if (noted === undefined) return false;
+  return (
+    noted !== accountOf(wallet, keys) && noted !== accountOf(wallet, { ...keys, spendSecret: undefined })
+  );
 }
 
 /** Removes the rows of a wallet, and what is beside the store about it. Throws the errors of the engine. */
