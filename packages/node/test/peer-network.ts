@@ -105,7 +105,8 @@ interface PeerParts extends Omit<Met, "zone"> {
   drop(reason: string, blame?: Blame): void;
 }
 
-function makePeer({ host, direction, zone = "public", syncData, isOpen, drop, heard }: PeerParts): Peer {
+function makePeer(parts: PeerParts): Peer {
+  const { host, direction, zone = "public", syncData, isOpen, drop, heard, onWork } = parts;
   const now = () => Math.floor(Date.now() / 1000);
   return {
     peerId: 7n,
@@ -128,7 +129,7 @@ function makePeer({ host, direction, zone = "public", syncData, isOpen, drop, he
       lastSent: 0,
     },
     queuedBytes: 0,
-    slicing: {},
+    slicing: onWork === undefined ? {} : { onWork },
     unread: () => undefined,
     reserve: (bytes) => new ByteBudget(128 * 1024 * 1024).reserve(bytes),
     get isOpen() {
@@ -223,13 +224,15 @@ interface Met {
   readonly host: string;
   readonly direction: Peer["direction"];
   readonly zone: Peer["zone"];
+  /** Told of the processor time (milliseconds) that is charged to it. */
+  readonly onWork?: (milliseconds: number) => void;
 }
 
 /** Lets a stranger connect to a node, with a chain like the node's save for what `claims` says. */
 export function meetStranger(
   node: TestNode,
   claims: Partial<CoreSyncData> = {},
-  { host = "10.0.0.66", direction = "in", zone = "public" }: Partial<Met> = {},
+  { host = "10.0.0.66", direction = "in", zone = "public", onWork }: Partial<Met> = {},
 ): Stranger {
   let isOpen = true;
   const self = { dropped: undefined as Dropped | undefined };
@@ -253,7 +256,8 @@ export function meetStranger(
       else node.faults.push(error);
     }
   };
-  const peer = makePeer({ host, direction, zone, syncData: data, isOpen: () => isOpen, drop, heard });
+  const met = { host, direction, zone, ...(onWork !== undefined && { onWork }) };
+  const peer = makePeer({ ...met, syncData: data, isOpen: () => isOpen, drop, heard });
   void guarded(() => {
     node.protocol.onSyncData(peer, data());
     node.protocol.onConnected(peer);

@@ -48,6 +48,22 @@ test("a request, a response and a notification have the bytes of the original", 
   );
 });
 
+test("a long frame is joined from what arrived, whatever the pieces", () => {
+  // More than three of the segments in which a payload is kept until it is whole.
+  const long = Uint8Array.from({ length: 200_003 }, (_, i) => (i * 31) % 251);
+  const bytes = Buffer.concat([notificationFrame(2002, long), requestFrame(1003, payload)]);
+  for (const pieceBytes of [1_000, 65_535, 65_536, 65_537, 131_072, 199_999]) {
+    const reader = taking(long.length);
+    reader.raiseLimit();
+    const frames = readAll(reader, bytes, pieceBytes);
+    assert.deepEqual(
+      frames.map((frame) => Buffer.from(frame.payload)),
+      [Buffer.from(long), Buffer.from(payload)],
+    );
+    assert.equal(reader.bufferedBytes, 0);
+  }
+});
+
 test("frames are cut from pieces of any size", () => {
   const bytes = Buffer.concat([
     requestFrame(1001, payload),
