@@ -199,6 +199,62 @@ describe("connection", () => {
     await tick();
     assert.equal(waiting.length, 2);
     assert.equal(socket.sent, "one");
+    assert.equal(socket.isPaused(), true, "an answer makes room for no more than it took");
+  });
+
+  it("reads on once little waits, and what is missing of a request", async () => {
+    const { socket, waiting } = connection({ requestBytes: 100_000, heldBytes: 1_000_000 });
+    socket.push(request(0));
+    await tick();
+    const many = Math.ceil((64 * 1024) / request(0).length);
+    socket.push(request(0).repeat(many) + request(80_000) + "x".repeat(70_000));
+    await tick();
+    assert.equal(socket.isPaused(), true);
+    let answered = 0;
+    const answerAll = async () => {
+      for (; answered < waiting.length; await tick()) {
+        waiting[answered++]!({ head: "", body: "", closes: false });
+        await tick();
+      }
+    };
+    await answerAll();
+    assert.equal(answered, 1 + many);
+    assert.equal(socket.isPaused(), false);
+    socket.push("x".repeat(10_000));
+    await tick();
+    await answerAll();
+    assert.equal(answered, 2 + many);
+  });
+
+  it("reads no more of a body while strangers have used up their time", async () => {
+    const { socket, share } = connection({ eventLoopShare: 1, requestBytes: 100_000, heldBytes: 1_000_000 });
+    socket.push(`${request(50_000)}${"x".repeat(100)}`);
+    await tick();
+    assert.equal(socket.isPaused(), false);
+    share.charge(1_000_000);
+    socket.push("x".repeat(100));
+    await tick();
+    assert.equal(socket.isPaused(), true);
+    assert.ok(share.waitMs > 900_000);
+    socket.destroy();
+  });
+
+  it("counts the bytes that it receives and sends", async () => {
+    const { socket, share, waiting } = connection({
+      eventLoopShare: 1e-9,
+      requestBytes: 10 * MiB,
+      heldBytes: 100 * MiB,
+    });
+    share.charge(500);
+    socket.push(Buffer.concat([Buffer.from(request(5 * MiB)), Buffer.alloc(5 * MiB)]));
+    await tick();
+    const receivedMs = share.waitMs * 1e-9;
+    assert.ok(receivedMs > 19.9, `${receivedMs} ms`);
+    waiting[0]!({ head: "", body: "x".repeat(10 * MiB), closes: false });
+    await tick();
+    const sentMs = share.waitMs * 1e-9 - receivedMs;
+    assert.ok(sentMs > 9.9, `${sentMs} ms`);
+    socket.destroy();
   });
 
   it("cuts off who is slow to send, and who keeps a connection without using it", async () => {

@@ -25,7 +25,8 @@ export class RawConnection {
   readonly #socket: Socket;
   readonly #host: string;
   readonly #patienceMs: number;
-  #received = Buffer.alloc(0);
+  #received: Buffer[] = [];
+  #receivedBytes = 0;
   #closed = false;
   #wake: () => void = () => {};
 
@@ -37,7 +38,8 @@ export class RawConnection {
     this.#socket = connect({ host: hostname, port: Number(port) });
     this.#socket.setNoDelay(true);
     this.#socket.on("data", (bytes: Buffer) => {
-      this.#received = Buffer.concat([this.#received, bytes]);
+      this.#received.push(bytes);
+      this.#receivedBytes += bytes.length;
       this.#wake();
     });
     const close = () => {
@@ -79,9 +81,9 @@ export class RawConnection {
     const length = headers["content-length"];
     if (length === undefined) {
       await this.#until(() => this.#closed);
-      return this.#take(this.#received.length);
+      return this.#take(this.#receivedBytes);
     }
-    await this.#until(() => this.#received.length >= Number(length) || this.#closed);
+    await this.#until(() => this.#receivedBytes >= Number(length) || this.#closed);
     return this.#take(Number(length));
   }
 
@@ -90,7 +92,7 @@ export class RawConnection {
     for (;;) {
       const end = await this.#find("\r\n");
       const size = end < 0 ? 0 : Number.parseInt(this.#take(end + 2).toString("latin1"), 16);
-      await this.#until(() => this.#received.length >= size + 2 || this.#closed);
+      await this.#until(() => this.#receivedBytes >= size + 2 || this.#closed);
       const chunk = this.#take(size + 2);
       if (size === 0) return Buffer.concat(chunks);
       chunks.push(chunk.subarray(0, size));
@@ -98,14 +100,23 @@ export class RawConnection {
   }
 
   async #find(mark: string): Promise<number> {
-    await this.#until(() => this.#received.includes(mark) || this.#closed);
-    return this.#received.indexOf(mark);
+    await this.#until(() => this.#joined().includes(mark) || this.#closed);
+    return this.#joined().indexOf(mark);
   }
 
   #take(length: number): Buffer {
-    const part = this.#received.subarray(0, length);
-    this.#received = this.#received.subarray(length);
-    return part;
+    const received = this.#joined();
+    const rest = received.subarray(length);
+    this.#received = [rest];
+    this.#receivedBytes = rest.length;
+    return received.subarray(0, length);
+  }
+
+  /** What has come, in one piece: not for each arrival, since a long body comes in thousands. */
+  #joined(): Buffer {
+    const joined = this.#received.length === 1 ? this.#received[0]! : Buffer.concat(this.#received);
+    this.#received = [joined];
+    return joined;
   }
 
   async #until(ready: () => boolean): Promise<void> {

@@ -78,6 +78,8 @@ export class HttpConnection {
   /** The stream that is being sent, and bytes that arrived meanwhile. */
   #streaming: Streaming | undefined;
   #dropped = 0;
+  /** Ends a pause in reading a body. */
+  #pauseTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
   /** True while a handler runs. */
   #isAwaited = false;
@@ -96,13 +98,25 @@ export class HttpConnection {
   /** Processes bytes that were read from the socket, in a turn of their own. */
   begin(bytes: Buffer): void {
     this.#turn = new TimeSlice();
+    this.#caller.share.chargeReceived(bytes.length);
     this.#takeGuarded(bytes);
+    this.#readOn();
+  }
+
+  /** Reads the rest of a request, once the callers of its share have time again. */
+  #readOn(): void {
+    if (this.#state !== "head" && this.#state !== "body") return;
+    const waitMs = this.#state === "body" ? this.#caller.share.waitMs : 0;
+    if (waitMs === 0) return void this.socket.resume();
+    this.socket.pause();
+    this.#pauseTimer = setTimeout(() => this.socket.resume(), waitMs);
   }
 
   /** Ends the connection at once. */
   cut(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
+    clearTimeout(this.#pauseTimer);
     this.#sending?.end();
     this.#sending = undefined;
     this.#streaming?.end();
@@ -258,6 +272,7 @@ export class HttpConnection {
     if (answer.stream !== undefined && head.method !== "HEAD")
       return void this.#stream(answer, answer.stream);
     answer.stream?.end();
+    this.#caller.share.chargeSent(answer.body.length);
     const isLast = answer.closes || head.isLast || isUnread || this.#isStopping;
     const sending = new Outgoing(this.socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
     if (sending.start()) return void this.#sent(isLast);
@@ -303,7 +318,7 @@ export class HttpConnection {
       this.socket.end();
       return;
     }
-    if (this.socket.isPaused()) this.socket.resume();
+    if (this.#input.length <= MAX_WAITING_BYTES) this.socket.resume();
     if (this.#input.length > 0) this.#takeWaitingSoon();
     else if (this.#hasEnded) this.cut();
     else this.#enter("idle");
@@ -325,6 +340,7 @@ export class HttpConnection {
     this.#input = none;
     this.#enter("idle");
     this.#takeGuarded(waiting);
+    this.#readOn();
     if (this.#hasEnded && this.#state !== "answering" && this.#state !== "draining") this.cut();
   }
 
