@@ -1,6 +1,7 @@
 /** What a service shares with the wallets it runs: threads, clock, randomness. */
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
+import { SharedBlockIds } from "./packed/block-ids.ts";
 import { HeightTally } from "./scan/height-tally.ts";
 import { ScanThreads } from "./scan/scan-threads.ts";
 import { SendingCounts } from "./sending-counts.ts";
@@ -15,6 +16,8 @@ export type Runtime = {
   readonly sending: SendingCounts;
   /** The heights at which open wallets are. */
   readonly heights: HeightTally;
+  /** The ids of the blocks that they have scanned. */
+  readonly blockIds: SharedBlockIds;
   /** Rounds of CryptoNight for deriving a key from a password, or for an encrypted set; 1 if undefined. */
   readonly kdfRounds: number | undefined;
 };
@@ -35,6 +38,7 @@ export function createRuntime({ concurrency, clock, random, kdfRounds }: Runtime
     random: random ?? randomBytes,
     sending: new SendingCounts(),
     heights: new HeightTally(),
+    blockIds: new SharedBlockIds(),
     kdfRounds,
   };
 }

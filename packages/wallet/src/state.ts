@@ -4,6 +4,7 @@ import type { NoncePoints } from "@anulo/crypto";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import type { OutputBook } from "./outputs/output-book.ts";
 import type { OwnedOutput } from "./outputs/owned-output.ts";
+import type { RecentBlocks } from "./packed/block-ids.ts";
 import type { Payments } from "./packed/payments.ts";
 import type { Receipts } from "./packed/receipts.ts";
 import type { TxKeys } from "./packed/tx-keys.ts";
@@ -138,6 +139,7 @@ export type WalletState = {
   rescanTo: number;
   /** Number of blocks scanned, which is the height of the next one. */
   height: number;
+  /** Ids of the newest scanned blocks; the last is that of `height - 1`. */
   readonly recent: RecentBlocks;
   readonly outputs: OutputBook;
   readonly incoming: Receipts;
@@ -186,5 +188,3 @@ export type WalletState = {
   lastBlockReward: bigint;
 };
 
-/** Ids of the newest scanned blocks: `ids[i]` (32 bytes) has height `offset + i`; the last is `height - 1`. */
-export type RecentBlocks = { offset: number; ids: Uint8Array[] };

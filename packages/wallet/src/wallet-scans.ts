@@ -199,7 +199,7 @@ export class WalletScans {
     this.#genesis ??= blockId(genesisBlock(networks[network]));
     const fromHeight = Math.max(startHeight, settings.refreshFromHeight);
     this.#scannedFrom = fromHeight;
-    const isFresh = recent.ids.length === 0 || startHeight > height;
+    const isFresh = recent.length === 0 || startHeight > height;
     return {
       daemon: this.#wallet.daemon.address,
       network,

@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import { fromHex } from "@anulo/protocol";
 import { foundFor } from "../src/file/background-copy.ts";
 import { DamagedJournal, Journal } from "../src/file/journal.ts";
+import { RecentBlocks } from "../src/packed/block-ids.ts";
 import type { BackgroundScan, WalletState } from "../src/state.ts";
 import { forkedChain, recorded, recordedChain, startRecordedNode } from "./recorded-node.ts";
 import { startTestService, type TestService } from "./service.ts";
@@ -237,13 +238,13 @@ test("what a background wallet tells is heeded only where it fits and is whole",
   const told = (changes: object = {}, scan: object = {}) =>
     ({
       height: 8,
-      recent: { offset: 7, ids: [id] },
+      recent: RecentBlocks.of({ offset: 7, ids: [id] }),
       lastBlockReward: 1n,
       background: { ...background, ...scan },
       ...changes,
     }) as unknown as WalletState;
   const heeded = (state: WalletState, height = 5) => {
-    const wallet = { height, recent: { offset: height, ids: [] } } as unknown as WalletState;
+    const wallet = { height, recent: new RecentBlocks(height) } as unknown as WalletState;
     return foundFor(wallet, settings, state) !== undefined;
   };
   assert.ok(heeded(told()));
@@ -252,7 +253,7 @@ test("what a background wallet tells is heeded only where it fits and is whole",
   assert.ok(!heeded(told(), 9), "the wallet is ahead");
   assert.ok(!heeded(told({}, { settings: { ...settings, addresses: 1 } })));
   for (const wrong of [
-    told({ recent: { offset: 6, ids: [id] } }),
+    told({ recent: RecentBlocks.of({ offset: 6, ids: [id] }) }),
     told({ lastBlockReward: 1 }),
     told({ height: 8.5 }),
     told({}, { transactions: [{ ...found, height: 8 }] }),

@@ -14,6 +14,7 @@ import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { SOMEBODY } from "../src/outputs/owned-output.ts";
+import { RecentBlocks } from "../src/packed/block-ids.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { OutgoingState } from "../src/state.ts";
 import { cacheImage } from "./cache-image.ts";
@@ -80,7 +81,7 @@ function full(): Ledger {
   const { state } = ledger;
   for (const [i, name] of (["confirmed", "signed", "missing", "failed", "forgotten"] as const).entries())
     pay(ledger, 10 + i, name);
-  state.recent.ids.push(filled(1), filled(2), filled(3));
+  state.recent.append(Buffer.concat([filled(1), filled(2), filled(3)]));
   state.height = 4;
   state.notes.set(toHex(filled(10)), "Ünïcode");
   state.attributes.set("a key", "a value");
@@ -129,7 +130,7 @@ test("what a cache says of a wallet makes the same wallet of an empty one", asyn
 test("outputs are written in the order of the chain, spent by blocks that were scanned or waiting to be", async () => {
   const ledger = fresh();
   const { state } = ledger;
-  state.recent.ids.push(filled(1), filled(2), filled(3));
+  state.recent.append(Buffer.concat([filled(1), filled(2), filled(3)]));
   state.height = 4;
   for (const output of [
     outputAt(3, { spentHeight: 3 }),
@@ -174,8 +175,10 @@ test("nonces and what cosigners exported stay where they are", async () => {
 test("a chain whose newest block is not known by its id is not written", () => {
   const { state } = fresh();
   assert.ok(knowsChain(state), "an empty wallet");
-  assert.ok(!knowsChain({ ...state, height: 9, recent: { offset: 9, ids: [] } }));
-  assert.ok(knowsChain({ ...state, height: 9, recent: { offset: 7, ids: [filled(1), filled(2)] } }));
+  assert.ok(!knowsChain({ ...state, height: 9, recent: new RecentBlocks(9) }));
+  assert.ok(
+    knowsChain({ ...state, height: 9, recent: RecentBlocks.of({ offset: 7, ids: [filled(1), filled(2)] }) }),
+  );
 });
 
 test("what the original made of our cache replaces ours; of any other cache only what is missing is taken", async () => {

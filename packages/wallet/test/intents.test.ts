@@ -279,7 +279,7 @@ test("a journal from before intents opens, and is no longer one of that version 
   const { intents: _, outputs, incoming, outgoing, ...others } = createLedger("regtest", settings).state;
   assert.deepEqual([outputs.count, incoming.length, outgoing.size], [0, 0, 0]);
   const txKeys = new Map([[toHex(id(5)), [id(6), id(7)]]]);
-  const rest = { ...others, txKeys };
+  const rest = { ...others, txKeys, recent: { offset: 1, ids: [] } };
   const picture = writeCbor({ kind: "state", version: 1, state: rest } as unknown as Plain);
   const note = encodeChange({ kind: "note", txHash: "5c", note: "kept" });
   await (await Journal.create(options.path, secret, [picture, note])).close();

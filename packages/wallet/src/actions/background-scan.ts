@@ -88,7 +88,7 @@ async function blocksOfBackground(
       kind: "blocks",
       fromHeight: from,
       count: next - from,
-      ids: recent.ids.slice(Math.max(0, from - recent.offset), Math.max(0, next - recent.offset)),
+      ids: recent.slice(from, next),
       lastBlockReward,
       transactions: transactions.slice(at, end),
     });

@@ -15,7 +15,7 @@ export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSetti
   const { height, accounts, outgoing } = state;
   return {
     ...state,
-    recent: { ...state.recent },
+    recent: state.recent.copy(),
     outputs: thawed(state),
     outgoing: Payments.of(withoutOwn(outgoing)),
     accounts: accounts.map(({ addresses }, major) => ({
@@ -61,7 +61,7 @@ export function foundFor(
   const { background } = state;
   if (background === undefined || !isWhole(state)) return undefined;
   if (state.height < height || background.fromHeight > height) return undefined;
-  if (state.height === height && isDeepStrictEqual(state.recent.ids.at(-1), recent.ids.at(-1)))
+  if (state.height === height && isDeepStrictEqual(state.recent.last, recent.last))
     return undefined;
   const before = background.settings;
   const isSame =
@@ -84,9 +84,8 @@ function isWhole({ height, recent, lastBlockReward, background }: Readonly<Walle
     return isLater && isTransaction(transaction);
   };
   return (
-    [height, fromHeight, recent.offset].every(isCount) &&
-    recent.offset + recent.ids.length === height &&
-    recent.ids.every(isKey) &&
+    [height, fromHeight].every(isCount) &&
+    recent.end === height &&
     isAmount(lastBlockReward) &&
     transactions.every(isNext)
   );

@@ -93,8 +93,8 @@ export type CacheOwner = {
  * Whether the ids of the newest scanned blocks are known; without them the original could not continue from these
  * blocks.
  */
-export function knowsChain({ recent: { offset, ids }, height }: Readonly<WalletState>): boolean {
-  return offset + ids.length === height && (ids.length > 0 || height === 1);
+export function knowsChain({ recent, height }: Readonly<WalletState>): boolean {
+  return recent.end === height && (recent.length > 0 || height === 1);
 }
 
 /** An entry was deleted while the cache was being written, so writing has to begin again. */
@@ -218,7 +218,7 @@ function chainOf({ recent, network }: Readonly<WalletState>) {
   const isWhole = recent.offset === 1;
   return {
     blocks: { version: 0, offset: BigInt(isWhole ? 0 : recent.offset), genesis },
-    blockIds: isWhole ? [genesis, ...recent.ids] : [...recent.ids],
+    blockIds: isWhole ? [genesis, ...recent.slice()] : recent.slice(),
   };
 }
 

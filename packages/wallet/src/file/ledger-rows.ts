@@ -56,7 +56,7 @@ function headOf(state: WalletState, outbox: OutboxSpan, indices: IndexHead) {
     outbox,
     indices,
     recentOffset: recent.offset,
-    recentCount: recent.ids.length,
+    recentCount: recent.length,
     background: background && { ...background, transactions: [] },
   };
 }
@@ -212,21 +212,21 @@ export class LedgerRows {
     { offset, count }: { readonly offset: number; readonly count: number },
   ): Promise<void> {
     const { recent } = this.#ledger.state;
-    recent.offset = offset;
+    recent.begin(offset);
     this.#recent = { first: rowOfHeight(offset), last: rowOfHeight(offset) - 1 };
     for await (const { places, value } of this.#cells.read(store, recentTable)) {
       const [row] = places as [number];
       if (row < this.#recent.first) continue;
-      let height = new DataView(value.buffer, value.byteOffset).getUint32(0);
-      for (let at = 4; at < value.length; at += ID_BYTES, height++) {
-        // These are ids of blocks that were dropped at either end: only rows with new ids are rewritten.
-        if (height < offset || height >= offset + count) continue;
-        if (height !== offset + recent.ids.length) throw missing("recent blocks");
-        recent.ids.push(value.slice(at, at + ID_BYTES));
-      }
+      const height = new DataView(value.buffer, value.byteOffset).getUint32(0);
+      const ids = value.subarray(4);
+      // Those beyond are ids of blocks that were dropped at either end: only rows with new ids are rewritten.
+      const from = Math.max(height, offset);
+      const to = Math.min(height + Math.ceil(ids.length / ID_BYTES), offset + count);
+      if (from < to && from !== recent.end) throw missing("recent blocks");
+      if (from < to) recent.append(ids.slice(ID_BYTES * (from - height), ID_BYTES * (to - height)));
       this.#recent.last = row;
     }
-    if (recent.ids.length !== count) throw missing("recent blocks");
+    if (recent.length !== count) throw missing("recent blocks");
   }
 
   /** The rows that update the store to the ledger's current state; this clears the marks. */
@@ -323,10 +323,10 @@ export class LedgerRows {
 
   #takeRecent(): void {
     const { state, touched } = this.#ledger;
-    const { offset, ids } = state.recent;
-    const end = offset + ids.length;
+    const { recent } = state;
+    const { offset, end } = recent;
     const first = rowOfHeight(offset);
-    const last = ids.length === 0 ? first - 1 : rowOfHeight(end - 1);
+    const last = recent.length === 0 ? first - 1 : rowOfHeight(end - 1);
     const before = this.#recent;
     for (let row = before.first; row <= before.last; row++)
       if (row < first || row > last) this.#cells.delete(recentTable, [row]);
@@ -334,10 +334,10 @@ export class LedgerRows {
     if (touched.recentFrom >= end) return;
     for (let row = rowOfHeight(Math.max(offset, touched.recentFrom)); row <= last; row++) {
       const from = Math.max(offset, row * IDS_PER_ROW);
-      const part = ids.slice(from - offset, (row + 1) * IDS_PER_ROW - offset);
-      const value = Buffer.alloc(4 + ID_BYTES * part.length);
+      const ids = recent.bytes(from, (row + 1) * IDS_PER_ROW);
+      const value = Buffer.alloc(4 + ids.length);
       value.writeUInt32BE(from);
-      for (const [i, id] of part.entries()) value.set(id, 4 + ID_BYTES * i);
+      value.set(ids, 4);
       this.#cells.put(recentTable, [row], value);
     }
   }

@@ -26,7 +26,7 @@ import {
 import { CacheBeside } from "./beside-original.ts";
 import { KeptAddresses } from "./kept-addresses.ts";
 import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
-import { openLedger } from "./open-ledger.ts";
+import { type FollowedLedger, openLedger } from "./open-ledger.ts";
 import type { LedgerStore } from "./open-rows.ts";
 import type { OpenLedger } from "./stored-ledger.ts";
 import { locksOf } from "./take-locks.ts";
@@ -164,12 +164,7 @@ export type Opening = {
 
 export async function openWith(opening: Opening, options: OpenOptions): Promise<OpenWallet> {
   const { paths, file, keysImage, locks, main } = opening;
-  const follow = () => followerOf(opening, options);
-  const { ledger, log, changeKey, follower } = await openLedger({
-    ...opening,
-    ...ledgersOf(options),
-    follow,
-  });
+  const { ledger, log, changeKey, follower } = await ledgerOf(opening, options);
   const commit = async (change: WalletChange) => {
     const meaning = applyTold(ledger, change, follower);
     await log.append(change);
@@ -223,7 +218,14 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
   return opened;
 }
 
-const ledgersOf = ({ network, store, log }: OpenOptions) => ({ network, store, log });
+/** The wallet's ledger, which holds the ids of blocks together with those of the other wallets. */
+async function ledgerOf(opening: Opening, options: OpenOptions): Promise<FollowedLedger> {
+  const { network, store, log } = options;
+  const follow = () => followerOf(opening, options);
+  const opened = await openLedger({ ...opening, network, store, log, follow });
+  opened.ledger.state.recent.share(options.runtime.blockIds);
+  return opened;
+}
 
 /** Logs and reports a transaction (id in hex) that pays the wallet. */
 const reportReceived = (options: OpenOptions) => (txid: string) => {

@@ -10,6 +10,7 @@ import type { Follower } from "../events/follower.ts";
 import { applyChange, isKnownChange } from "../ledger/apply-change.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import { append } from "../lists.ts";
+import { RecentBlocks } from "../packed/block-ids.ts";
 import { TxKeys } from "../packed/tx-keys.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { DamagedJournal, Journal, syncDirectory, unreadableVersion } from "./journal.ts";
@@ -51,7 +52,8 @@ export type StoreOptions = {
 };
 
 type ListName = "outputs" | "incoming" | "outgoing" | "intents" | "background";
-type SavedState = Partial<Omit<WalletState, "txKeys">> & {
+type SavedState = Partial<Omit<WalletState, "txKeys" | "recent">> & {
+  readonly recent: { readonly offset: number; readonly ids: readonly Uint8Array[] };
   readonly txKeys?: ReadonlyMap<string, readonly Uint8Array[]>;
 };
 type SnapshotRecord =
@@ -201,8 +203,16 @@ function restoreState(
 ): void {
   if (!(version >= 1 && version <= FORMAT_VERSION))
     throw new DamagedJournal(unreadableVersion(version, FORMAT_VERSION));
-  Object.assign(state, saved, { txKeys: TxKeys.of(saved.txKeys ?? []) });
+  Object.assign(state, saved, { txKeys: TxKeys.of(saved.txKeys ?? []), recent: recentOf(saved) });
   state.outputs.pass(state.height);
+}
+
+function recentOf({ recent }: SavedState): RecentBlocks {
+  try {
+    return RecentBlocks.of(recent);
+  } catch (error) {
+    throw error instanceof RangeError ? new DamagedJournal(error.message) : error;
+  }
 }
 
 function restoreItems(state: WalletState, { of, items }: Extract<SnapshotRecord, { kind: "items" }>): void {
@@ -214,9 +224,10 @@ function restoreItems(state: WalletState, { of, items }: Extract<SnapshotRecord,
 }
 
 async function snapshotOf(state: WalletState): Promise<Uint8Array[]> {
-  const { outputs, incoming, outgoing, intents, background, txKeys, ...others } = state;
+  const { outputs, incoming, outgoing, intents, background, txKeys, recent, ...others } = state;
   const rest = {
     ...others,
+    recent: { offset: recent.offset, ids: recent.slice() },
     txKeys: new Map(txKeys),
     background: background && { ...background, transactions: [] },
   };

@@ -4,13 +4,8 @@ import type { WalletChange } from "../changes.ts";
 import type { HotOutput } from "../outputs/output-page.ts";
 import { type OwnedOutput, SOMEBODY, type SubaddressIndex } from "../outputs/owned-output.ts";
 import { RECENT_BLOCKS } from "../scan/history.ts";
-import type {
-  OutgoingPayment,
-  RecentBlocks,
-  ScannedOutput,
-  ScannedTransaction,
-  WalletState,
-} from "../state.ts";
+import { packedKeys } from "../scan/packed-lists.ts";
+import type { OutgoingPayment, ScannedOutput, ScannedTransaction, WalletState } from "../state.ts";
 import { detachFrom } from "./detach-blocks.ts";
 import { type Ledger, put } from "./ledger.ts";
 
@@ -62,20 +57,10 @@ function appendRecent(
   blocks: Pick<Blocks, "fromHeight" | "count" | "ids">,
 ): void {
   const first = blocks.fromHeight + blocks.count - blocks.ids.length;
-  if (first !== recent.offset + recent.ids.length) {
-    recent.ids.length = 0;
-    recent.offset = first;
-  }
+  if (first !== recent.end) recent.begin(first);
   touched.recent(first);
-  for (const id of blocks.ids) recent.ids.push(id);
-  trimRecent(recent);
-}
-
-function trimRecent(recent: RecentBlocks): void {
-  if (recent.ids.length <= 2 * RECENT_BLOCKS) return;
-  const excess = recent.ids.length - RECENT_BLOCKS;
-  recent.ids.splice(0, excess);
-  recent.offset += excess;
+  recent.append(packedKeys(blocks.ids));
+  if (recent.length > 2 * RECENT_BLOCKS) recent.keepNewest(RECENT_BLOCKS);
 }
 
 /** What one subaddress receives in one transaction. */

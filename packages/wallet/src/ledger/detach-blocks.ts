@@ -25,10 +25,7 @@ function detachBackground({ state: { background }, touched }: Ledger, height: nu
 
 function detachRecent({ state: { recent }, touched }: Ledger, height: number): void {
   touched.recent(height);
-  if (height <= recent.offset) {
-    recent.ids.length = 0;
-    recent.offset = Math.max(1, height);
-  } else if (height < recent.offset + recent.ids.length) recent.ids.length = height - recent.offset;
+  recent.truncate(height);
 }
 
 function detachOutputs(ledger: Ledger, height: number): void {

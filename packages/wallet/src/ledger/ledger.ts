@@ -1,6 +1,7 @@
 /** The state of a wallet with its look-up tables. */
 import { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
+import { RecentBlocks } from "../packed/block-ids.ts";
 import { Payments } from "../packed/payments.ts";
 import { Receipts } from "../packed/receipts.ts";
 import { TxKeys } from "../packed/tx-keys.ts";
@@ -24,7 +25,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     passedSeconds: 0,
     rescanTo: 0,
     height: 1,
-    recent: { offset: 1, ids: [] },
+    recent: new RecentBlocks(),
     outputs: new OutputBook(),
     incoming: new Receipts(),
     pool: [],

@@ -9,8 +9,6 @@ import type { WalletChange } from "../changes.ts";
 import type { ChangeLog } from "../file/store.ts";
 import type { Ledger } from "./ledger.ts";
 
-type Waiting = { readonly change: WalletChange; readonly encoded: Uint8Array | undefined };
-
 /** Maximum number of blocks that are scanned again after a crash. */
 const MAX_BLOCKS = 100;
 
@@ -19,7 +17,9 @@ export class QuietBlocks implements ChangeLog {
   readonly #ledger: Ledger;
   /** Height of the next block; undefined if the last change does not determine it. */
   #height: number | undefined;
-  #waiting: Waiting[] = [];
+  /** Each with its encoding, if that exists: lists of objects that many wallets share. */
+  #waiting: WalletChange[] = [];
+  #encodings: (Uint8Array | undefined)[] = [];
   #blocks = 0;
 
   /** `ledger`: its state, as the log contains it. */
@@ -32,7 +32,8 @@ export class QuietBlocks implements ChangeLog {
   async append(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     const isQuiet = this.#isQuiet(change);
     this.#height = change.kind === "blocks" ? change.fromHeight + change.count : undefined;
-    this.#waiting.push({ change, encoded });
+    this.#waiting.push(change);
+    this.#encodings.push(encoded);
     if (change.kind === "blocks") this.#blocks += change.count;
     if (!isQuiet || this.#blocks >= MAX_BLOCKS) await this.#write();
   }
@@ -50,10 +51,11 @@ export class QuietBlocks implements ChangeLog {
 
   /** Changes that are appended together share one write. */
   async #write(): Promise<void> {
-    const waiting = this.#waiting;
+    const [waiting, encodings] = [this.#waiting, this.#encodings];
     this.#waiting = [];
+    this.#encodings = [];
     this.#blocks = 0;
-    await Promise.all(waiting.map(({ change, encoded }) => this.#log.append(change, encoded)));
+    await Promise.all(waiting.map((change, i) => this.#log.append(change, encodings[i])));
   }
 
   refuse(reason: unknown): void {

@@ -1,10 +1,12 @@
 /** Writes and reads the values of one packed record: numbers take as many groups of seven bits as they need. */
 
 const FIRST_BYTES = 256;
+const NO_BYTES = Buffer.alloc(0);
 const TEXT = new TextDecoder();
 
 export class RecordWriter {
-  #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  /** Most wallets write no record for a long time. */
+  #buffer: Buffer = NO_BYTES;
   #at = 0;
 
   /** Drops what was written, for the next record. */
@@ -20,7 +22,7 @@ export class RecordWriter {
 
   #room(bytes: number): void {
     if (this.#at + bytes <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(2 * (this.#at + bytes));
+    const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * (this.#at + bytes)));
     this.#buffer.copy(larger, 0, 0, this.#at);
     this.#buffer = larger;
   }

@@ -157,5 +157,6 @@ function isSameScan(a: Omit<ScanMessage, "kind">, b: Omit<ScanMessage, "kind">):
     return false;
   if (first.own.length + second.own.length > 0 || first.history.length !== second.history.length)
     return false;
-  return first.history.every((id, i) => equalBytes(id, second.history[i]!));
+  const isSameId = (id: Uint8Array, other: Uint8Array) => id === other || equalBytes(id, other);
+  return first.history.every((id, i) => isSameId(id, second.history[i]!));
 }
