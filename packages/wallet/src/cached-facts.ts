@@ -1,4 +1,5 @@
 /** Results computed from a wallet's state, cached until the state changes. */
+import { LazyMap } from "./packed/lazy-map.ts";
 
 /** Maximum number of cached results per wallet: some callers repeat a few requests. Long results take megabytes. */
 const MAX_FACTS = 8;
@@ -21,7 +22,7 @@ type Known = {
 
 export class CachedFacts {
   readonly #momentNow: () => object;
-  readonly #cache = new Map<string, Known>();
+  readonly #cache = new LazyMap<string, Known>();
 
   /** `momentNow` returns the same object while the state has not changed. */
   constructor(momentNow: () => object) {

@@ -187,4 +187,3 @@ export type WalletState = {
   /** Reward of the newest scanned block, in atomic units. */
   lastBlockReward: bigint;
 };
-

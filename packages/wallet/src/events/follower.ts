@@ -1,9 +1,11 @@
 /** Writes the events of a wallet's changes to an event log, each change once and in order. */
+
 import { createHash, randomBytes } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import { applyChange } from "../ledger/apply-change.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { LazySet } from "../packed/lazy-map.ts";
 import { EventDeriver } from "./deriver.ts";
 import type { WalletEvent } from "./event.ts";
 import type { Entry, Outbox } from "./outbox.ts";
@@ -61,7 +63,7 @@ export class Follower {
   readonly #waiting: Entry[] = [];
   #waitingEvents = 0;
   #draining: Promise<void> | undefined;
-  readonly #woken = new Set<() => void>();
+  readonly #woken = new LazySet<() => void>();
 
   constructor(options: FollowerOptions) {
     this.#options = options;

@@ -61,8 +61,7 @@ export function foundFor(
   const { background } = state;
   if (background === undefined || !isWhole(state)) return undefined;
   if (state.height < height || background.fromHeight > height) return undefined;
-  if (state.height === height && isDeepStrictEqual(state.recent.last, recent.last))
-    return undefined;
+  if (state.height === height && isDeepStrictEqual(state.recent.last, recent.last)) return undefined;
   const before = background.settings;
   const isSame =
     before.refreshFromHeight === settings.refreshFromHeight &&

@@ -1,5 +1,7 @@
 /** Values of any length in the rows of a store, and the rows that a change of them writes. */
+
 import type { Table, WalletKey, WalletRow, WalletStore } from "@anulo/store";
+import { LazyMap } from "../packed/lazy-map.ts";
 import { DamagedJournal } from "./journal.ts";
 import { placesOf, rowKey } from "./ledger-tables.ts";
 
@@ -14,7 +16,7 @@ const nameOf = (table: Table, places: readonly number[]): string => `${table.num
 export class Cells {
   #change: RowChange = { puts: [], deletes: [] };
   /** Number of parts of the values that have several. */
-  readonly #parts = new Map<string, number>();
+  readonly #parts = new LazyMap<string, number>();
 
   /** Stores a value. */
   put(table: Table, places: readonly number[], value: Uint8Array): void {

@@ -3,10 +3,12 @@
  * receipts, and hashes of key images for scans. The head of the ledger names those that belong to it, by an id that each of them has: a change deletes, in
  * the same step, those that it makes wrong, and what the head does not name, or what can't be read, is made anew.
  */
+
 import { randomBytes } from "node:crypto";
 import { DamagedStore, type Table, type WalletStore } from "@anulo/store";
 import { KeyHashes } from "../outputs/key-set.ts";
 import { HashSegment, SEGMENT_PLACES } from "../packed/hash-segment.ts";
+import { LazyMap } from "../packed/lazy-map.ts";
 import { RECEIPT_INDICES } from "../packed/receipt-indices.ts";
 import { PAGE_RECEIPTS } from "../packed/receipt-pages.ts";
 import type { WalletState } from "../state.ts";
@@ -46,14 +48,14 @@ export class IndexRows {
   readonly #state: Pick<WalletState, "outputs" | "incoming">;
   readonly #cells: Cells;
   /** Ids of the stored segments of each index of outputs, by number. */
-  readonly #stored: readonly Map<number, RowId>[];
+  readonly #stored: readonly LazyMap<number, RowId>[];
   /** The stored segments of receipts. */
   #storedReceipts: { readonly segment: object; readonly rowId: RowId }[] = [];
 
   constructor(state: Pick<WalletState, "outputs" | "incoming">, cells: Cells) {
     this.#state = state;
     this.#cells = cells;
-    this.#stored = state.outputs.indices.map(() => new Map<number, RowId>());
+    this.#stored = state.outputs.indices.map(() => new LazyMap<number, RowId>());
   }
 
   /** What the head has to say once the rows put so far are written. */

@@ -1,6 +1,7 @@
 /**
  * A wallet's ledger as the rows of a store: which rows a change of it writes, and how the ledger is loaded from them.
  */
+
 import { runSliced } from "@anulo/limits";
 import type { WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
@@ -8,6 +9,7 @@ import type { OutboxSpan } from "../events/outbox.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import type { ListName, MapName } from "../ledger/touched.ts";
 import { append } from "../lists.ts";
+import { LazyMap } from "../packed/lazy-map.ts";
 import type { Account, NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { Cells, type RowChange } from "./cells.ts";
 import { type FormerProgress, loadFormer } from "./former-rows.ts";
@@ -82,10 +84,10 @@ export class LedgerRows {
   readonly #packed: PackedRows;
   readonly #indices: IndexRows;
   /** Number of rows that each list has in the store. */
-  readonly #rowsOf = new Map<ListName, number>();
+  readonly #rowsOf = new LazyMap<ListName, number>();
   /** Number of each entry of a map, and the next free number. */
-  readonly #numbers = new Map<MapName, Map<string, number>>();
-  readonly #next = new Map<MapName, number>();
+  readonly #numbers = new LazyMap<MapName, Map<string, number>>();
+  readonly #next = new LazyMap<MapName, number>();
   /** First and last row of the ids of recent blocks; there are none if the first is above the last. */
   #recent = { first: 0, last: -1 };
 
@@ -95,7 +97,6 @@ export class LedgerRows {
     this.#cells = cells;
     this.#packed = new PackedRows(ledger.state, cells);
     this.#indices = new IndexRows(ledger.state, cells);
-    for (const map of mapNames) this.#numbers.set(map, new Map());
     ledger.touched.begin();
   }
 
@@ -183,9 +184,16 @@ export class LedgerRows {
     for await (const { places, value } of this.#cells.read(store, mapTables[name])) {
       const [key, entry] = readCbor(value, names) as [string, Plain];
       map.set(key, entry);
-      this.#numbers.get(name)!.set(key, places[0]!);
+      this.#numbersOf(name).set(key, places[0]!);
       this.#next.set(name, places[0]! + 1);
     }
+  }
+
+  /** The numbers of a map's entries, to be changed. */
+  #numbersOf(name: MapName): Map<string, number> {
+    const numbers = this.#numbers.get(name) ?? new Map<string, number>();
+    this.#numbers.set(name, numbers);
+    return numbers;
   }
 
   async #loadAccounts(store: WalletStore, names: NamesRead): Promise<void> {
@@ -273,14 +281,16 @@ export class LedgerRows {
       this.#cells.put(listTables[name], [row], writeCbor(items as Plain));
     }
     for (let row = count; row < before; row++) this.#cells.delete(listTables[name], [row]);
-    this.#rowsOf.set(name, count);
+    if (count > 0) this.#rowsOf.set(name, count);
+    else this.#rowsOf.delete(name);
   }
 
   #takeMap(name: MapName): void {
     const { state, touched } = this.#ledger;
     const map = state[name] as Map<string, Plain>;
-    const numbers = this.#numbers.get(name)!;
     const isEmptied = touched.emptied.has(name);
+    if (!isEmptied && !touched.deleted.has(name) && !touched.keys.has(name)) return;
+    const numbers = this.#numbersOf(name);
     if (isEmptied) {
       for (const number of numbers.values()) this.#cells.delete(mapTables[name], [number]);
       numbers.clear();

@@ -1,8 +1,10 @@
 /** The packed parts of a wallet's ledger as rows of a store: outputs, receipts, payments, transaction keys. */
+
 import { Fenced, type Table, type WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
 import { COLD_OUTPUTS, pageOfFormer } from "../outputs/cold-outputs.ts";
 import { splitFormerRow } from "../outputs/output-row.ts";
+import { LazySet } from "../packed/lazy-map.ts";
 import { PAYMENTS_PER_ROW } from "../packed/payments.ts";
 import { PAGE_RECEIPTS } from "../packed/receipt-pages.ts";
 import { ownedElsewhere, UnreadStore } from "../refusal.ts";
@@ -36,7 +38,7 @@ export class PackedRows {
   readonly #state: WalletState;
   readonly #cells: Cells;
   /** Places of the payments that have a row of their own. */
-  readonly #live = new Set<number>();
+  readonly #live = new LazySet<number>();
 
   constructor(state: WalletState, cells: Cells) {
     this.#state = state;

@@ -1,9 +1,11 @@
 /** Addresses of one wallet as text. */
+
 import { setImmediate } from "node:timers/promises";
 import { subaddressKeysOf } from "@anulo/crypto";
 import { runSliced } from "@anulo/limits";
 import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import { LazyMap } from "../packed/lazy-map.ts";
 import type { NetworkName, WalletKeys, WalletState } from "../state.ts";
 
 /** Maximum number of consecutive addresses computed at once: a few milliseconds. */
@@ -18,14 +20,14 @@ export class AddressCache {
   readonly #keys: WalletKeys;
   readonly #state: Pick<WalletState, "network" | "accounts">;
   /** By account, then by address. */
-  readonly #addresses = new Map<number, Map<number, string>>();
+  readonly #addresses = new LazyMap<number, Map<number, string>>();
   /** Those that the wallet does not have, by their index as text. */
-  readonly #foreign = new Map<string, string>();
+  readonly #foreign = new LazyMap<string, string>();
   /** Number of calls of `prepare` that have not ended. */
   #prepareCalls = 0;
 
   /** Spend keys of the receivers of pending payments: every balance looks them up. */
-  readonly #spendKeys = new Map<string, Uint8Array>();
+  readonly #spendKeys = new LazyMap<string, Uint8Array>();
 
   /** Only addresses that the wallet has by now are cached for good. */
   constructor(keys: WalletKeys, state: Pick<WalletState, "network" | "accounts">) {

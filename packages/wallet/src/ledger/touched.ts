@@ -2,6 +2,7 @@
  * Which parts of a ledger have changed since it was last written to a store of rows. Outputs, receipts, payments and
  * transaction keys know that themselves.
  */
+import { LazyMap, LazySet } from "../packed/lazy-map.ts";
 
 /** Lists of the state that are stored in rows of some items each, by index. */
 export type ListName = "intents" | "pool" | "addressBook" | "frozenBefore" | "backgroundTransactions";
@@ -25,18 +26,18 @@ export type TouchedLabels = { readonly major: number; readonly from: number; rea
  */
 export class Touched {
   #isKept = false;
-  readonly items = new Map<ListName, Set<number>>();
+  readonly items = new LazyMap<ListName, Set<number>>();
   /**
    * For each list, the index from which all items have changed; the writer finds out whether the list has become
    * shorter.
    */
-  readonly tails = new Map<ListName, number>();
+  readonly tails = new LazyMap<ListName, number>();
   /** In the order in which entries were first put since the last write. */
-  readonly keys = new Map<MapName, Set<string>>();
-  readonly deleted = new Map<MapName, Set<string>>();
+  readonly keys = new LazyMap<MapName, Set<string>>();
+  readonly deleted = new LazyMap<MapName, Set<string>>();
   /** Maps that were cleared: the order of their entries begins anew. */
-  readonly emptied = new Set<MapName>();
-  readonly accounts = new Set<number>();
+  readonly emptied = new LazySet<MapName>();
+  readonly accounts = new LazySet<number>();
   readonly labels: TouchedLabels[] = [];
   /** Height from which the ids of recent blocks have changed. */
   recentFrom = Number.POSITIVE_INFINITY;

@@ -1,4 +1,5 @@
 /** What each address of a wallet holds, kept up with every change so that a balance walks no outputs. */
+import { LazyMap } from "../packed/lazy-map.ts";
 
 /** Amounts in atomic units. Frozen outputs are in none of them but the numbers of outputs. */
 export type AddressSum = {
@@ -28,7 +29,7 @@ export type Counted = {
 const NONE: ReadonlyMap<number, AddressSum> = new Map();
 
 export class AddressSums {
-  readonly #accounts = new Map<number, Map<number, AddressSum>>();
+  readonly #accounts = new LazyMap<number, Map<number, AddressSum>>();
 
   /** By address number. */
   ofAccount(major: number): ReadonlyMap<number, Readonly<AddressSum>> {

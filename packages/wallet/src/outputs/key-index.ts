@@ -3,7 +3,9 @@
  * lately are in a hash table, 9 to 18 bytes a key, whose 64 parts grow one by one, so that no step takes long; the
  * others in segments, 6 bytes a key, which a store keeps.
  */
+
 import { HashSegment, SEGMENT_PLACES } from "../packed/hash-segment.ts";
+import { LazyMap } from "../packed/lazy-map.ts";
 
 /** The first 6 bits of a hash choose one of 64 parts. */
 const PART_SHIFT = 26;
@@ -26,7 +28,7 @@ export class KeyIndex {
   readonly #factors = new Uint32Array(HASHED_WORDS + 1);
   #parts: Part[] = [];
   /** By number. */
-  readonly #segments = new Map<number, HashSegment>();
+  readonly #segments = new LazyMap<number, HashSegment>();
   /** The same, to be walked by every search. */
   #list: readonly HashSegment[] = [];
 

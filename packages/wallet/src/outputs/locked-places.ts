@@ -1,5 +1,7 @@
 /** Which unspent outputs may not be spendable yet, so that asking for what is unlocked walks only these. */
+
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
+import { LazyMap } from "../packed/lazy-map.ts";
 
 /** Blocks before an output can be spent. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
 export const SPENDABLE_AGE = 10;
@@ -26,7 +28,7 @@ const NONE: ReadonlySet<number> = new Set();
  * may still be among them.
  */
 export class LockedPlaces {
-  readonly #accounts = new Map<number, Set<number>>();
+  readonly #accounts = new LazyMap<number, Set<number>>();
   #count = 0;
   /** Places that are unlocked at this height may be missing. */
   #passed = 0;

@@ -3,9 +3,11 @@
  * what `cold` holds. Every change of one goes through a method of the book, which keeps sums and tables right; what it
  * returns are copies.
  */
+
 import { randomFillSync } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
 import { SEGMENT_PLACES } from "../packed/hash-segment.ts";
+import { LazyMap, LazySet } from "../packed/lazy-map.ts";
 import { type AddressSum, AddressSums } from "./address-sums.ts";
 import { COLD_OUTPUTS, ColdOutputs } from "./cold-outputs.ts";
 import { KeyIndex } from "./key-index.ts";
@@ -18,8 +20,8 @@ import type { OwnedOutput } from "./owned-output.ts";
 
 export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   readonly #cold = new ColdOutputs();
-  readonly #pending = new Map<number, string>();
-  readonly #replaced = new Map<number, OwnedOutput>();
+  readonly #pending = new LazyMap<number, string>();
+  readonly #replaced = new LazyMap<number, OwnedOutput>();
   readonly #byOneTimeKey: KeyIndex;
   readonly #byKeyImage: KeyIndex;
   #imageHashing = new KeyHashes(randomFillSync);
@@ -27,7 +29,7 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   readonly #sums = new AddressSums();
   readonly #locked = new LockedPlaces();
   /** Rows whose columns have changed since they were taken. */
-  #changedRows = new Set<number>();
+  readonly #changedRows = new LazySet<number>();
   #version = 0;
   #timed = 0;
 
@@ -239,9 +241,7 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
 
   /** The rows whose columns have changed since the last call; those without outputs are among them. */
   takeChangedRows(): ReadonlySet<number> {
-    const changed = this.#changedRows;
-    this.#changedRows = new Set();
-    return changed;
+    return this.#changedRows.take();
   }
 
   /** The columns of a row; undefined if it has no outputs. */

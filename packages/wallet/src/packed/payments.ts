@@ -2,10 +2,12 @@
  * The payments that a wallet has made, in the order in which they were first recorded. Those in a block that are not
  * sent again are packed; the few others are held as they are. None of them is changed in place.
  */
+
 import { toHex } from "@anulo/protocol";
 import type { OutgoingPayment } from "../payment.ts";
 import { Column } from "./column.ts";
 import { HeightOrder } from "./height-order.ts";
+import { LazyMap, LazySet } from "./lazy-map.ts";
 import {
   endOfPayment,
   hashIn,
@@ -35,7 +37,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   readonly #writer = new RecordWriter();
   /** Address of each record, by place. */
   readonly #addresses = new Column();
-  readonly #live = new Map<number, OutgoingPayment>();
+  readonly #live = new LazyMap<number, OutgoingPayment>();
   #size = 0;
   #packed = 0;
   /** Number of records ever written to `#records`. */
@@ -48,16 +50,16 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   });
   /** Places of those in a block. */
   readonly #confirmed = new HeightOrder();
-  readonly #unconfirmed = new Set<number>();
+  readonly #unconfirmed = new LazySet<number>();
   /** Those in a block that could be sent again. */
-  readonly #withBlob = new Set<number>();
+  readonly #withBlob = new LazySet<number>();
   /** Packed ones that are locked for longer than their block. */
-  readonly #locked = new Set<number>();
+  readonly #locked = new LazySet<number>();
   /** Places of those that may still be mined, by hex key image of their inputs. */
-  readonly #byImage = new Map<string, readonly number[]>();
+  readonly #byImage = new LazyMap<string, readonly number[]>();
   #latestUnlock = 0;
   /** Places whose payments have changed since they were taken. */
-  #changed = new Set<number>();
+  readonly #changed = new LazySet<number>();
 
   static of(entries: Iterable<readonly [string, OutgoingPayment]>): Payments {
     const payments = new Payments();
@@ -131,9 +133,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
 
   /** The places whose payments have changed since the last call; those without payment are among them. */
   takeChanged(): ReadonlySet<number> {
-    const changed = this.#changed;
-    this.#changed = new Set();
-    return changed;
+    return this.#changed.take();
   }
 
   /** The payment at a place, if it is not packed. */

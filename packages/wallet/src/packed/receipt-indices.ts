@@ -25,6 +25,8 @@ type Segment = Partial<Record<Name, HashSegment>>;
 
 /** Of the receipts behind the segments, by place less `base`. */
 type Tables = { readonly base: number; readonly of: Readonly<Record<Name, PlaceIndex>> };
+/** Most wallets receive nothing for a long time, and have no tables then. */
+type MadeOrNot = Omit<Tables, "of"> & Partial<Tables>;
 
 export class ReceiptIndices {
   readonly #at: (place: number) => RecordAt;
@@ -32,11 +34,17 @@ export class ReceiptIndices {
   /** Those of the first receipts; what is undefined is read when it is needed. */
   #segments: Segment[] = [];
   #readSegment: ReadSegment = () => undefined;
-  #tables: Tables;
+  #tables: MadeOrNot = { base: 0 };
 
   constructor(at: (place: number) => RecordAt) {
     this.#at = at;
-    this.#tables = this.#tablesFrom(0);
+  }
+
+  #madeTables(): Tables {
+    const { base, of = this.#tablesFrom(base).of } = this.#tables;
+    const tables = { base, of };
+    this.#tables = tables;
+    return tables;
   }
 
   #tablesFrom(base: number): Tables {
@@ -74,7 +82,7 @@ export class ReceiptIndices {
     this.#hash.useSeed(seed);
     this.#segments = Array.from({ length: count }, () => ({}));
     this.#readSegment = read;
-    this.#tables = this.#tablesFrom(count * SEGMENT_PLACES);
+    this.#tables = { base: count * SEGMENT_PLACES };
   }
 
   /** The bytes of a segment, to be stored. */
@@ -84,13 +92,13 @@ export class ReceiptIndices {
 
   /** Adds the receipt at a place, which is the newest. */
   add(place: number): void {
-    const { base, of } = this.#tables;
+    const { base, of } = this.#madeTables();
     for (const name of names) if (this.#has(name, place)) of[name].add(place - base);
   }
 
   /** Adds the receipts behind the segments, of `count` in all, to empty tables; pauses in between. */
-  addRest(count: number): Generator<void> {
-    return this.#fill(this.#tables, count);
+  *addRest(count: number): Generator<void> {
+    if (count > this.#tables.base) yield* this.#fill(this.#madeTables(), count);
   }
 
   *#fill({ base, of }: Tables, count: number): Generator<void> {
@@ -130,7 +138,7 @@ export class ReceiptIndices {
 
   /** Removes the receipts from a place on, of `count`, all of which must still be there. */
   truncate(from: number, count: number): void {
-    const { base, of } = this.#tables;
+    const { base, of } = this.#madeTables();
     if (from >= base && count - from <= from - base) {
       for (let place = count - 1; place >= from; place--)
         for (const name of names) if (this.#has(name, place)) of[name].remove(place - base);
@@ -169,10 +177,10 @@ export class ReceiptIndices {
   /** Of accounts and addresses, who asks has to compare the receipts: some may be of another with the same hash. */
   *#find(name: Name, hash: number, isWanted: (place: number) => boolean): Generator<number> {
     const { base, of } = this.#tables;
-    const table = of[name];
+    const table = of?.[name];
     const isGuess = name === "account" || name === "address";
-    const newest = table.newest(hash, (index) => isWanted(base + index));
-    for (let index = newest; index !== NOWHERE; index = table.before(index)) yield base + index;
+    const newest = table?.newest(hash, (index) => isWanted(base + index)) ?? NOWHERE;
+    for (let index = newest; index !== NOWHERE; index = table!.before(index)) yield base + index;
     for (let number = this.#segments.length - 1; number >= 0; number--)
       for (const place of this.#segmentOf(name, number).places(hash))
         if (isGuess || isWanted(place)) yield place;

@@ -1,4 +1,5 @@
 /** The records of receipts, in pages of some hundred: those that can be read again from a store are not kept in memory. */
+import { LazySet } from "./lazy-map.ts";
 import { readRecordRow, writeRecordRow } from "./record-row.ts";
 import { StoredPages } from "./stored-pages.ts";
 import { ZONE_ITEMS, type Zone } from "./zones.ts";
@@ -57,7 +58,7 @@ export class ReceiptPages {
   readonly #pages = new StoredPages<ReceiptPage>(MAX_RECENT);
   #count = 0;
   /** Those that somebody still reads. */
-  #views = new Set<WeakRef<PageView>>();
+  readonly #views = new LazySet<WeakRef<PageView>>();
 
   /** Number of receipts. */
   get count(): number {

@@ -2,15 +2,16 @@
  * Pages of a list that is stored in rows. Where they can be read again from a store, only pages with changes and some
  * that were read lately are in memory.
  */
+import { LazyMap, LazySet } from "./lazy-map.ts";
 
 export class StoredPages<P> {
   /** Pages that may have changed since they were written, or that can't be read again. */
-  readonly #pinned = new Map<number, P>();
+  readonly #pinned = new LazyMap<number, P>();
   /** The others, those used last at the end. */
-  readonly #recent = new Map<number, P>();
-  #changed = new Set<number>();
+  readonly #recent = new LazyMap<number, P>();
+  readonly #changed = new LazySet<number>();
   /** Pages that were taken and may not be written yet. */
-  #takenPages = new Set<number>();
+  readonly #takenPages = new LazySet<number>();
   readonly #mostRecent: number;
   #read: ((page: number) => P) | undefined;
   /** The page asked for last, which usually is asked for again. */
@@ -64,16 +65,14 @@ export class StoredPages<P> {
 
   /** The pages that have changed since the last call; those that were removed are among them. */
   takeChanged(): ReadonlySet<number> {
-    const changed = this.#changed;
+    const changed = this.#changed.take();
     for (const page of changed) this.#takenPages.add(page);
-    this.#changed = new Set();
     return changed;
   }
 
   /** Tells that all pages taken so far are written. */
   written(): void {
-    const pages = this.#takenPages;
-    this.#takenPages = new Set();
+    const pages = this.#takenPages.take();
     if (this.#read === undefined) return;
     for (const page of pages) {
       const content = this.#pinned.get(page);

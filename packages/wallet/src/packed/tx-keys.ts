@@ -1,6 +1,8 @@
 /** The secret keys of the transactions that a wallet has made: packed, in the order in which they were first recorded. */
+
 import { toHex } from "@anulo/protocol";
 import { Column } from "./column.ts";
+import { LazySet } from "./lazy-map.ts";
 import { KeyHash, NOWHERE, PlaceIndex } from "./place-index.ts";
 import { RecordReader, RecordWriter } from "./record-bytes.ts";
 import { readRecordRow, writeRecordRow } from "./record-row.ts";
@@ -22,7 +24,7 @@ export class TxKeys implements Iterable<[string, readonly Uint8Array[]]> {
     hashOf: (place) => this.#hash.ofBytes(this.#idAt(place), 0),
     isSame: (place, other) => Buffer.compare(this.#idAt(place), this.#idAt(other)) === 0,
   });
-  #changedRows = new Set<number>();
+  readonly #changedRows = new LazySet<number>();
 
   static of(entries: Iterable<readonly [string, readonly Uint8Array[]]>): TxKeys {
     const txKeys = new TxKeys();
@@ -82,9 +84,7 @@ export class TxKeys implements Iterable<[string, readonly Uint8Array[]]> {
 
   /** The rows that have changed since the last call; those without keys are among them. */
   takeChangedRows(): ReadonlySet<number> {
-    const changed = this.#changedRows;
-    this.#changedRows = new Set();
-    return changed;
+    return this.#changedRows.take();
   }
 
   /** A copy of the keys of a row; undefined if there are none. */

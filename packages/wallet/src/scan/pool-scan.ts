@@ -1,5 +1,7 @@
 /** Finds the wallet's transactions in the node's pool. Runs in the scan worker. */
+
 import { fromHex, toHex } from "@anulo/protocol";
+import { LazyMap } from "../packed/lazy-map.ts";
 import { describeUnpaid, pickOwn, type ScanContext, scanTransactions } from "./candidates.ts";
 import type { OwnTransaction, PoolFind, PoolSnapshot } from "./messages.ts";
 import { type RawTransaction, transactionOf } from "./raw-transaction.ts";
@@ -12,6 +14,7 @@ const NEWEST_BLOCK_VERSION = 255;
  * 300 bytes each. A usual pool has some thousands.
  */
 const MAX_INPUTS_KEPT = 50_000;
+const NONE: ReadonlySet<string> = new Set();
 
 /** A transaction of the pool. */
 export class PoolEntry {
@@ -37,15 +40,15 @@ export class PoolEntry {
 export class PoolScan {
   readonly #context: ScanContext;
   /** Transactions of the pool by id (hex), each scanned once; undefined for those that don't concern the wallet. */
-  readonly #finds = new Map<string, PoolFind | undefined>();
+  readonly #finds = new LazyMap<string, PoolFind | undefined>();
   /**
    * Other transactions by id (hex), scanned since the last scan of blocks: they may spend an output that a scan under
    * way finds.
    */
-  readonly #strangers = new Map<string, PoolFind>();
+  readonly #strangers = new LazyMap<string, PoolFind>();
   #inputsKept = 0;
   /** Ids (hex) of transactions that were created here. */
-  #own = new Set<string>();
+  #own: ReadonlySet<string> = NONE;
   /** Number of pool transactions for which the node has seen a double spend. */
   #contradicted = 0;
 
@@ -68,7 +71,7 @@ export class PoolScan {
     contradicted: number | undefined,
     own: readonly OwnTransaction[],
   ): void {
-    this.#own = new Set(own.map(({ id }) => id));
+    this.#own = own.length === 0 ? NONE : new Set(own.map(({ id }) => id));
     if (contradicted !== undefined && contradicted !== this.#contradicted) {
       this.#contradicted = contradicted;
       for (const id of this.#finds.keys()) if (!this.#own.has(id)) this.#finds.delete(id);

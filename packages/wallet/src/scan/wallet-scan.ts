@@ -5,6 +5,7 @@ import { BadBytes, BadHex, isMinerTransaction } from "@anulo/protocol";
 import type { DaemonAddress } from "../daemon.ts";
 import { KeyHashes, KeySet } from "../outputs/key-set.ts";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
+import { LazyMap } from "../packed/lazy-map.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
 import type { AddressRange, MissingRange } from "./address-runs.ts";
@@ -61,7 +62,7 @@ export class WalletScan {
   #wake: (() => void)[] = [];
   #lastSiftId = 0;
   /** Callbacks that wait for results of other threads. */
-  readonly #sifting = new Map<number, (results: readonly Sifted[] | undefined) => void>();
+  readonly #sifting = new LazyMap<number, (results: readonly Sifted[] | undefined) => void>();
 
   constructor(send: Send, feeds: NodeFeeds) {
     this.#send = send;
