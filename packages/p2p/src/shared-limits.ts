@@ -7,7 +7,7 @@ export const sharedLimits = {
      * Memory that all peers together may use: frames that are arriving, messages being handled, messages queued for
      * them, and what handlers reserve. One message of the longest kind (100 MB) fits besides what ordinary peers need.
      */
-    allPeersBytes: 192 * MiB,
+    allPeersBytes: 160 * MiB,
     /** Memory that one peer may use: one message of the longest kind, and a little more. */
     onePeerBytes: 112 * MiB,
     /** Connections that use no more than this are small: they are dropped last to make room. */

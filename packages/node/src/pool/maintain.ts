@@ -14,7 +14,9 @@ const DROPS_PER_TURN = 100;
 export async function dropFromPool(parts: PoolParts, keys: readonly string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += DROPS_PER_TURN) {
     if (at > 0) await new TimeSlice().yield();
-    await parts.store.whenWritable(() => dropSome(parts, keys.slice(at, at + DROPS_PER_TURN)));
+    await parts.store.whenWritable(() =>
+      parts.proofs.measure(() => dropSome(parts, keys.slice(at, at + DROPS_PER_TURN))),
+    );
   }
 }
 
