@@ -72,10 +72,24 @@ export interface Engine {
    * `MAX_PAGE_BYTES`), and at least one. `rangeOf` reads a range page by page.
    */
   page(wallet: WalletId, table: TableNumber, range: KeyRange): Promise<Page>;
+  /**
+   * The mark and all rows of a wallet, by table and key, from one state of the database, in engines in which each read is
+   * a round trip; `rows` is undefined where they are more than one answer should have.
+   */
+  readAhead?(wallet: WalletId): Promise<WalletRows>;
+  /** Drops the rows that were read ahead (`readingAhead`), if there are any: later reads are of the present state. */
+  forget?(): void;
   /** All rows of a wallet in the database's present state, however it changes meanwhile; undefined if there are none. */
   snapshot(wallet: WalletId): Promise<WalletSnapshot | undefined>;
   /** Refuses later calls, and resolves once earlier calls have settled. */
   close(): Promise<void>;
+}
+
+/** All rows of a wallet that has few, and its mark, of one state of its database. */
+export interface WalletRows {
+  /** Undefined for a wallet that was never fenced. */
+  readonly mark: Mark | undefined;
+  readonly rows: readonly NewRow[] | undefined;
 }
 
 /** A state of a wallet's rows, which the database keeps until it is closed: it should be read soon. */

@@ -9,6 +9,7 @@ export type {
   RowKey,
   TableNumber,
   WalletId,
+  WalletRows,
   WalletSnapshot,
 } from "./engine.ts";
 export {
@@ -24,14 +25,15 @@ export {
 export { openLater } from "./late-engine.ts";
 export { openLmdbEngine } from "./lmdb-engine.ts";
 export { createMemoryEngine } from "./memory-engine.ts";
+export type { LeaseHold } from "./postgres/lease-hold.ts";
 export { type FleetMember, type FleetState, openWalletLeases, type WalletLeases } from "./postgres/leases.ts";
 export {
-  type LeaseHold,
   openPostgresEngine,
   type PostgresEngine,
   type PostgresOptions,
 } from "./postgres/postgres-engine.ts";
 export { rangeOf } from "./range.ts";
+export { readingAhead } from "./reading-ahead.ts";
 export { hasDataKey, removeWalletRows, restoreWalletRows, type WalletCopy } from "./sealed/copies.ts";
 export {
   type OpenedWalletStore,

@@ -174,6 +174,56 @@ describe("leases", { skip: postgresMissing() }, () => {
     await stop();
   });
 
+  test("wallets that are fenced at once are fenced where their lease is held, each above what its owner has seen", async () => {
+    const { engine, fleet, leases, stop } = await harness();
+    const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
+    const wallets = Array.from({ length: 40 }, (_, i) => ({ name: `w${i}`, id: randomBytes(16) }));
+    for (const [i, { name }] of wallets.entries()) await leases.take(i % 3 === 0 ? b : a, name);
+    const fence = (i: number, process = a, above = 0) =>
+      engine.under({ fleet, name: wallets[i]!.name, process }).fence(wallets[i]!.id, above);
+    await fence(1);
+    const outcomes = await Promise.all(
+      wallets.map((_, i) =>
+        fence(i, a, i === 2 ? 7 : 0).then(
+          (mark) => mark,
+          (error: unknown) => (error instanceof Expelled ? "expelled" : error),
+        ),
+      ),
+    );
+    for (const [i, outcome] of outcomes.entries()) {
+      const epoch = i === 1 ? 2 : i === 2 ? 8 : 1;
+      assert.deepEqual(outcome, i % 3 === 0 ? "expelled" : { epoch, sequence: 0 }, `wallet ${i}`);
+    }
+    const again = await Promise.all([fence(4), fence(4), fence(3, b)]);
+    assert.deepEqual(
+      again.map(({ epoch }) => epoch),
+      [2, 3, 1],
+    );
+    await stop();
+  });
+
+  test("a process that is thrown out while it fences and those who throw it out do not wait for each other", async () => {
+    const { engine, fleet, leases, open, outlive, stop } = await harness();
+    const other = await open();
+    const wallets = Array.from({ length: 64 }, (_, i) => ({ name: `w${i}`, id: randomBytes(16) }));
+    const next = await other.join("next", "");
+    for (let round = 0; round < 8; round++) {
+      const victim = await leases.join("victim", "");
+      for (const { name } of wallets) assert.equal(await leases.take(victim, name), victim);
+      const late = wallets.map(({ name, id }) => engine.under({ fleet, name, process: victim }).fence(id));
+      await outlive(victim);
+      const [expelled] = await Promise.all([other.expel(), Promise.allSettled(late)]);
+      assert.equal(expelled, 1);
+      const adopted = await other.adopt(next, 100);
+      assert.equal(adopted.length, wallets.length);
+      for (const each of await Promise.allSettled(late))
+        assert.ok(each.status === "fulfilled" || each.reason instanceof Expelled, String(each));
+      for (const name of adopted) await other.release(next, name);
+    }
+    await other.close();
+    await stop();
+  });
+
   test("what a stopped process has begun holds a wallet for no longer than it may", async () => {
     const address = await server.createDatabase();
     const engine = await openPostgresEngine(address, { idleMs: 300 });

@@ -1,10 +1,11 @@
 import { checkRowKey, checkWallet } from "../check-change.ts";
 import { type Engine, type KeyRange, MAX_PAGE_BYTES, MAX_PAGE_ROWS, type Mark, type Row } from "../engine.ts";
-import { Expelled } from "../errors.ts";
 import { GroupCommit } from "../group-commit.ts";
 import { pageOf } from "../page.ts";
 import { commitGroup } from "./commit.ts";
 import { ask, openDatabase } from "./database.ts";
+import type { LeaseHold } from "./lease-hold.ts";
+import { Openings } from "./openings.ts";
 import { prepareSchema } from "./schema.ts";
 import { openSnapshot } from "./snapshot.ts";
 
@@ -13,14 +14,6 @@ export interface PostgresOptions {
   readonly patienceMs?: number;
   /** Milliseconds after which the server undoes an idle transaction of this process; half a minute by default. */
   readonly idleMs?: number;
-}
-
-/** A process's hold on a wallet's name in a fleet. */
-export interface LeaseHold {
-  readonly fleet: Uint8Array;
-  readonly name: string;
-  /** Id of its membership. */
-  readonly process: string;
 }
 
 export interface PostgresEngine extends Engine {
@@ -67,6 +60,7 @@ export async function openPostgresEngine(
     throw error;
   });
   const changes = new GroupCommit((group) => commitGroup({ database, patienceMs }, group));
+  const openings = new Openings(database);
   let ended: Promise<void> | undefined;
   const engine: Engine = {
     async fence(wallet, above = 0) {
@@ -102,6 +96,11 @@ export async function openPostgresEngine(
       const values = [wallet, table, Math.min(limit, MAX_PAGE_ROWS), ...bounds];
       return pageOf((await ask<RowColumns>(database, pageStatement(range), values)).map(rowIn), limit);
     },
+    async readAhead(wallet) {
+      checkWallet(wallet);
+      changes.checkOpen();
+      return await openings.read(wallet);
+    },
     async snapshot(wallet) {
       checkWallet(wallet);
       changes.checkOpen();
@@ -115,22 +114,13 @@ export async function openPostgresEngine(
   };
   return {
     ...engine,
-    under: ({ fleet, name, process }) => ({
+    under: (lease) => ({
       ...engine,
       async fence(wallet, above = 0) {
         checkWallet(wallet);
         changes.checkOpen();
-        const values = [wallet, above, fleet, name, Buffer.from(process, "hex")];
-        const [row] = await ask<MarkColumns>(database, leasedFence, values);
-        if (row === undefined) throw new Expelled("another process has the lease of the wallet");
-        return markIn(row);
+        return await openings.fence(wallet, above, lease);
       },
     }),
   };
 }
-
-/** The lease stays where it is until the fence is committed. */
-const leasedFence = `WITH lease AS (
-    SELECT 1 FROM anulo.leases WHERE fleet = $3 AND name = $4 AND process = $5 FOR SHARE)
-  INSERT INTO anulo.owners SELECT $1, $2::bigint + 1, 0 FROM lease
-  ON CONFLICT (wallet) DO UPDATE SET epoch = greatest(owners.epoch, $2::bigint) + 1 RETURNING epoch, sequence`;

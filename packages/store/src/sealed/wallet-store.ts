@@ -136,6 +136,11 @@ export class WalletStore {
     }
   }
 
+  /** To be called once what opening the wallet needs is read: rows that were read ahead for it are dropped. */
+  endOpening(): void {
+    this.#parts.engine.forget?.();
+  }
+
   /**
    * Wraps the data key by another key (32 bytes) from now on. Engines keep old bytes for a while: with the former key
    * and a copy of those bytes it can still be unwrapped.

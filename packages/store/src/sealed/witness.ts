@@ -58,6 +58,7 @@ export class Witness {
   async keep(mark: Mark): Promise<void> {
     const seen = this.read();
     if (seen !== undefined && isBehind(mark, seen)) return;
+    const isThere = seen !== undefined;
     const file = await open(this.#path, FLAGS, FILE_MODE);
     try {
       await file.write(writeWitness(mark), 0, WITNESS_BYTES, 0);
@@ -65,7 +66,8 @@ export class Witness {
     } finally {
       await file.close();
     }
-    syncFolder(dirname(this.#path));
+    // The name of a file that was there is on disk: whoever created it has synced the folder here.
+    if (!isThere) syncFolder(dirname(this.#path));
   }
 }
 

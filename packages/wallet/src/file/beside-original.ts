@@ -17,6 +17,7 @@ import type { ReadKeysFile, SealedKeysFile } from "./keys-file.ts";
 import { cacheId, readOriginalCache, resealCache } from "./original-cache.ts";
 import { continuesOurs, takeOver } from "./take-over.ts";
 import {
+  exists,
   type KeysFence,
   readCacheId,
   readCacheImage,
@@ -194,7 +195,9 @@ export class CacheBeside {
 
   /** Removes an incomplete cache that a crash has left. */
   async removeUnfinished(): Promise<void> {
-    await rm(this.#options.paths.nextCache, { force: true });
+    const { nextCache } = this.#options.paths;
+    // There hardly ever is one, and looking costs less than removing nothing.
+    if (await exists(nextCache)) await rm(nextCache, { force: true });
   }
 }
 

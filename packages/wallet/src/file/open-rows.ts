@@ -6,6 +6,7 @@ import {
   type Engine,
   openStoreForReading,
   openWalletStore,
+  readingAhead,
   StoreUnavailable,
   type WalletId,
   type WalletStore,
@@ -113,9 +114,11 @@ export async function openRows(
   wallet: StoredWallet,
   { store, id, isNamed }: RowsPlace & { readonly isNamed: boolean },
 ): Promise<WalletStore> {
-  if (isNamed && (await engineOf(store, wallet.paths).markOf(id)) === undefined)
+  const engine = readingAhead(engineOf(store, wallet.paths), id);
+  if (isNamed && (await engine.markOf(id)) === undefined)
     throw failedToOpen("it is not in this --store: is that the one it was last opened with?");
-  return await withKeys(wallet, { store, id }, async (options) => {
+  return await withKeys(wallet, { store, id }, async (unread) => {
+    const options = { ...unread, engine };
     try {
       return await takeRows(options, wallet, store);
     } catch (error) {

@@ -186,6 +186,7 @@ export async function loadAsToday(opened: WalletStore, wallet: StoredWallet) {
   const onFormer = (rows: number, all: number) =>
     log?.info("takes over a wallet's rows of an earlier version", { rows, all });
   const loaded = await LedgerRows.load(opened, { ...wallet, onFormer });
+  opened.endOpening();
   if (loaded?.isFormer === true) {
     await writeRows(opened, await loaded.rows.takeAll());
     log?.info("a wallet's rows are those of this version");

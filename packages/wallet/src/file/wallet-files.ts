@@ -140,7 +140,8 @@ export function nextFolderOf(folder: string, { base }: WalletPaths): string {
 
 /** Removes such a folder: whoever was about to replace the wallet's files replaces nothing any more. */
 export async function removeNextFolder(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true });
+  // There hardly ever is one, and looking costs less than removing nothing.
+  if (await exists(path)) await rm(path, { recursive: true, force: true });
 }
 
 export const missingFile = ({ keys }: WalletPaths) => new MissingWallet(keys);
