@@ -257,7 +257,7 @@ export class WalletService implements Common {
       open: async (name) => {
         const slot = new NamedSlot(this.#slots, name);
         try {
-          await slot.whenOpen();
+          await slot.openAhead();
         } finally {
           slot.release();
         }

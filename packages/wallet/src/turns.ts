@@ -29,24 +29,32 @@ export class TaskQueue {
   }
 }
 
-/** Lets a limited number of tasks run at once; the others wait, in the order in which they came. */
+/** A task that waits for a permit. */
+type Waiting = { readonly begin: () => void; readonly isNeeded: () => boolean };
+
+/**
+ * Lets a limited number of tasks run at once; the others wait, in the order in which they came, but those that nobody
+ * needs yet wait until no other does.
+ */
 export class Permits {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Waiting[] = [];
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  /** `isNeeded` is asked whenever a permit is free, since a task may become needed while it waits. */
+  async run<T>(task: () => Promise<T>, isNeeded: () => boolean = () => true): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await new Promise<void>((begin) => this.#waiting.push({ begin, isNeeded }));
     try {
       return await task();
     } finally {
-      const next = this.#waiting.shift();
+      const needed = this.#waiting.findIndex((waiting) => waiting.isNeeded());
+      const [next] = this.#waiting.splice(Math.max(0, needed), 1);
       if (next === undefined) this.#free += 1;
-      else next();
+      else next.begin();
     }
   }
 }

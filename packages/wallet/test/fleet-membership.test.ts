@@ -4,9 +4,7 @@ import { test } from "node:test";
 import { silent } from "@anulo/rpc";
 import { Expelled, StoreUnavailable, type WalletLeases } from "@anulo/store";
 import { Backoff } from "../src/fleet/backoff.ts";
-import { Membership } from "../src/fleet/membership.ts";
-
-const LIFETIME_MS = 5000;
+import { LIFETIME_MS, Membership } from "../src/fleet/membership.ts";
 
 /** What the database keeps, by a clock of its own; `isAway`: nobody reaches it. */
 class Database {
@@ -109,7 +107,6 @@ class Process {
       settings: "",
       log: silent,
       elapsed: () => this.nowMs,
-      lifetimeMs: LIFETIME_MS,
       onEnded: () => {
         this.ended += 1;
       },
@@ -154,6 +151,37 @@ test("a process that can't renew stops being sure before any other can take its 
   await assert.rejects(a.membership.confirm("w"), /cut off/);
   await assert.rejects(a.membership.take("v"), /cut off/);
   assert.ok(b.membership.isHere("w"));
+});
+
+test("a process whose event loop is held for a second stays a member, and stays sure", async () => {
+  const { database, a, b } = start();
+  for (let beat = 0; beat < 20; beat++) {
+    // Each renewal comes a second after it was due.
+    for (let ms = 0; ms < 1700; ms += 100) {
+      database.nowMs += 100;
+      a.nowMs += 100;
+      b.nowMs += 100;
+      if (ms % 700 === 0) await b.membership.tick();
+      if (beat > 0) assert.ok(a.membership.isSure && b.membership.isSure);
+    }
+    await a.membership.tick();
+  }
+  assert.deepEqual([a.ended, b.ended, database.processes.size], [0, 0, 2]);
+});
+
+test("a lease that is certainly held is not asked for again, one that is not is", async () => {
+  const { database, a, b } = start();
+  await pass(8000, database, a, b);
+  database.leases.set("w", undefined);
+  assert.deepEqual(await a.membership.adopt(1), ["w"]);
+  database.isAway = true;
+  const giveBack = await a.membership.take("w");
+  await assert.rejects(a.membership.take("v"), { code: -503 });
+  a.nowMs += LIFETIME_MS;
+  database.isAway = false;
+  await assert.rejects(a.membership.confirm("w"), /cut off/);
+  await giveBack();
+  assert.ok(!database.leases.has("w"));
 });
 
 test("one that was stopped learns that it is none, joins anew, and gives back nothing that is another's", async () => {

@@ -43,6 +43,9 @@ async function peer(
     get members() {
       return fleet.members;
     },
+    get owned() {
+      return held.size;
+    },
     get isSure() {
       return state.isSure;
     },
@@ -151,6 +154,12 @@ test("a wallet of nobody goes to whoever has fewest, one after another", async (
   const answers = [];
   for (let i = 0; i < 6; i++) answers.push((await ask(a, `w${i}`))[0]);
   assert.deepEqual(answers.sort(), ["a", "b", "b", "b", "c", "c"]);
+  // It has taken some over since the members were asked for.
+  for (let i = 0; i < 9; i++) a.held.add(`taken${i}`);
+  assert.deepEqual(
+    new Set([await ask(a, "v0"), await ask(a, "v1")].map((answer) => answer[0])),
+    new Set("bc"),
+  );
 });
 
 test("a process that is not sure of its wallets answers for none", async (t) => {

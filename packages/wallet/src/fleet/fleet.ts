@@ -10,12 +10,18 @@ import { Backoff } from "./backoff.ts";
 import { elsewhere, Membership } from "./membership.ts";
 import { Router } from "./router.ts";
 
-const BEAT_MS = 1000;
-/** Number of heartbeats between two checks whether other processes should receive wallets. */
-const BEATS_PER_BALANCE = 5;
-/** Maximum number of wallets that are opened at once after their process has gone, or handed over at once. */
-const MOST_OPENING = 32;
+/** Milliseconds between two heartbeats: five of them within a membership's lifetime. */
+const BEAT_MS = 700;
+/** Number of heartbeats between two looks for leases that this process does not know of. */
+const BEATS_PER_LOOK = 2;
+/**
+ * Number of wallets that are leased and opened at once after their process has gone; the next ones are leased, together,
+ * once half of them are open.
+ */
+const MOST_OPENING = 64;
+/** Maximum number of wallets handed over with each heartbeat, and of leases without a holder while any are. */
 const MOST_HANDED_OVER = 16;
+const MOST_FREE = 64;
 /**
  * Number of wallets above its share that a process may have before it hands some over: moving a wallet costs as much as
  * opening it.
@@ -66,6 +72,10 @@ export class Fleet {
   readonly #opening = new Set<string>();
   readonly #backoff: Backoff;
   #handsOver = false;
+  #isAdopting = false;
+  #beats = 0;
+  /** Whether no more leases were free when some were last asked for, since the last heartbeat. */
+  #isEmpty = false;
   /** The locks of the wallets' files: here a lease takes their place. */
   readonly shared: SharedWallets = {
     locks: {
@@ -105,7 +115,7 @@ export class Fleet {
       onEnded,
     });
     this.#host = host;
-    await this.#beat(0).catch((error) => {
+    await this.#beat().catch((error) => {
       throw error instanceof OtherSettings ? new WalletRefusal("UNKNOWN_ERROR", error.message) : error;
     });
     if (this.#membership.process === undefined)
@@ -170,22 +180,25 @@ export class Fleet {
 
   async #keepBeating(): Promise<void> {
     const { signal } = this.#stopped;
-    for (let beat = 1; !signal.aborted; beat++) {
-      await delay(BEAT_MS, undefined, { signal }).catch(() => undefined);
+    for (let next = this.#elapsed() + BEAT_MS; !signal.aborted; next += BEAT_MS) {
+      // A heartbeat that took long is followed soon by the next.
+      next = Math.max(next, this.#elapsed());
+      await delay(next - this.#elapsed(), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      await this.#beat(beat).catch((error) => this.#parts.log.error("the fleet fails", { error }));
+      await this.#beat().catch((error) => this.#parts.log.error("the fleet fails", { error }));
     }
   }
 
-  async #beat(beat: number): Promise<void> {
+  async #beat(): Promise<void> {
     const membership = this.#member();
     await membership.tick();
     this.router.update();
     if (!membership.isSure) return;
-    await this.#takeUnknown(membership)
-      .then(() => this.#adopt(membership))
-      .catch((error) => this.#parts.log.warn("no wallet can be taken over", { error }));
-    if (beat % BEATS_PER_BALANCE === 0) void this.#balance(membership);
+    this.#isEmpty = false;
+    // No renewal waits for what is done for wallets.
+    if (this.#beats++ % BEATS_PER_LOOK === 0) void this.#takeUnknown(membership);
+    void this.#takeOver(membership);
+    void this.#balance(membership);
   }
 
   /** The number of wallets per process if those open and those to be opened were shared equally. */
@@ -194,24 +207,46 @@ export class Fleet {
     return Math.ceil((owned + free) / Math.max(1, members.length));
   }
 
-  /** Takes over wallets without an owner, up to this process's share. */
-  async #adopt(membership: Membership): Promise<void> {
-    for (;;) {
-      const room = Math.min(
-        MOST_OPENING - this.#opening.size,
-        this.#shareOf(membership) - membership.owned,
-        membership.free,
-      );
-      if (room <= 0) return;
-      const names = await membership.adopt(room, this.#backoff.waiting());
-      for (const name of names) void this.#open(membership, name);
-      if (names.length < room || this.#opening.size >= MOST_OPENING) return;
+  /** Takes over wallets without an owner, up to this process's share; never rejects. */
+  async #takeOver(membership: Membership): Promise<void> {
+    if (this.#isAdopting) return;
+    this.#isAdopting = true;
+    try {
+      while (await this.#adopt(membership));
+    } catch (error) {
+      this.#isEmpty = true;
+      this.#noneTaken(error);
+    } finally {
+      this.#isAdopting = false;
     }
   }
 
-  /** Opens the wallets whose leases this process received without a notification. */
+  #noneTaken(error: unknown): void {
+    this.#parts.log.warn("no wallet can be taken over", { error });
+  }
+
+  /** Takes over some wallets, and returns whether there may be more to take over now. */
+  async #adopt(membership: Membership): Promise<boolean> {
+    if (this.#isEmpty || this.#opening.size > MOST_OPENING / 2) return false;
+    const room = Math.min(
+      MOST_OPENING - this.#opening.size,
+      this.#shareOf(membership) - membership.owned,
+      membership.free,
+    );
+    if (room <= 0) return false;
+    const names = await membership.adopt(room, this.#backoff.waiting());
+    this.#isEmpty = names.length < room;
+    for (const name of names) void this.#open(membership, name);
+    return true;
+  }
+
+  /** Opens the wallets whose leases this process received without a notification; never rejects. */
   async #takeUnknown(membership: Membership): Promise<void> {
-    for (const name of await membership.takeUnknown()) {
+    const names = await membership.takeUnknown().catch((error) => {
+      this.#noneTaken(error);
+      return [];
+    });
+    for (const name of names) {
       this.#parts.log.info("a lease was granted without an answer", { file: name });
       void this.#open(membership, name);
     }
@@ -235,7 +270,7 @@ export class Fleet {
     } finally {
       this.#opening.delete(name);
       // The next wallets need not wait for the next heartbeat.
-      if (membership.isSure) void this.#adopt(membership).catch(() => undefined);
+      if (membership.isSure && this.#opening.size <= MOST_OPENING / 2) void this.#takeOver(membership);
     }
   }
 
@@ -251,7 +286,8 @@ export class Fleet {
   async #balance(membership: Membership): Promise<void> {
     const share = this.#shareOf(membership);
     const above = membership.owned - share - Math.max(SLACK_WALLETS, Math.floor(SLACK_SHARE * share));
-    if (above <= 0 || membership.members.length < 2 || this.#handsOver) return;
+    const hasReceivers = membership.members.length > 1 && membership.free < MOST_FREE;
+    if (above <= 0 || !hasReceivers || this.#handsOver) return;
     this.#handsOver = true;
     try {
       await this.#host?.closeUnused(Math.min(above, MOST_HANDED_OVER), (name) =>

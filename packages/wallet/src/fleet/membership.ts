@@ -4,7 +4,7 @@ import { Expelled, type FleetMember, StoreUnavailable, type WalletLeases } from 
 import { failedToOpen, WalletRefusal } from "../refusal.ts";
 
 /** Milliseconds after which a membership that is not renewed ends, by the database's clock. */
-export const LIFETIME_MS = 5000;
+export const LIFETIME_MS = 3500;
 /** The process itself considers its membership ended this much earlier (milliseconds). */
 const MARGIN_MS = 500;
 /**
@@ -139,7 +139,9 @@ export class Membership {
     if (this.#openedUnder.has(name)) throw failedToOpen("it is open already");
     this.#openedUnder.set(name, process);
     try {
-      const owner = await this.#options.leases.take(process, name).catch(asRefusal);
+      // While a lease is certainly held nobody else can have it: the database says so again when the wallet is fenced.
+      const isHeld = this.isHere(name);
+      const owner = isHeld ? process : await this.#options.leases.take(process, name).catch(asRefusal);
       if (owner !== process) throw elsewhere();
       this.#sureProcess(process);
     } catch (error) {

@@ -11,7 +11,7 @@ import { Fleet, type FleetParts } from "./fleet.ts";
 import { LIFETIME_MS } from "./membership.ts";
 
 /** Milliseconds that a stopped process may hold rows of a wallet: less than its membership lasts. */
-const IDLE_MS = 3000;
+const IDLE_MS = 2000;
 const ID_BYTES = 16;
 
 const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `The fleet can't be joined: ${why}`);

@@ -37,7 +37,7 @@ const MOST_READ = 64 * 1024;
 type Head = Parameters<Elsewhere["passOf"]>[0];
 
 /** The properties of the membership that routing needs. */
-type Known = Pick<Membership, "process" | "address" | "members" | "isSure" | "isHere">;
+type Known = Pick<Membership, "process" | "address" | "members" | "owned" | "isSure" | "isHere">;
 
 export type RouterOptions = {
   /** Undefined until this process has joined. */
@@ -179,7 +179,11 @@ export class Router implements Elsewhere {
 
   /** The process that takes a wallet without an owner: the one with the fewest. */
   #leastLoaded(membership: Known): "here" | FleetMember {
-    const loadOf = ({ process, owned }: FleetMember) => owned + (this.#loads.get(process) ?? 0);
+    const loadOf = ({ process, owned }: FleetMember) => {
+      const load = owned + (this.#loads.get(process) ?? 0);
+      // It may have taken over many since the members were queried.
+      return process === membership.process ? Math.max(load, membership.owned) : load;
+    };
     const own = membership.members.find(({ process }) => process === membership.process);
     let least = own;
     for (const member of othersOf(membership))

@@ -23,7 +23,7 @@ import { WalletEntry } from "./wallet-entry.ts";
 const DEFAULT_MAX_OPEN = 1000;
 const IDLE_SECONDS = 600;
 /** Maximum number of wallets that are opened or closed at once: each reads or writes its files whole. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 /** Number of attempts to open a wallet whose keys file is replaced meanwhile. */
 const ATTEMPTS = 3;
 /** Milliseconds between attempts to open a wallet once more whose change could not be stored. */
@@ -131,19 +131,27 @@ export class OpenWallets {
   }
 
   /** Opens a wallet whose keys were read, after the earlier tasks for it. Throws `WalletRefusal`. */
-  async openUnlocked(entry: FiledEntry, keys: UnlockedKeys, heldLocks?: HeldLocks): Promise<void> {
+  async openUnlocked(
+    entry: FiledEntry,
+    keys: UnlockedKeys,
+    { locks, isNeeded }: { readonly locks?: HeldLocks | undefined; readonly isNeeded?: () => boolean } = {},
+  ): Promise<void> {
     const { openOptions } = this.#common;
-    const how = heldLocks === undefined ? {} : { held: heldLocks };
-    await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions, how)));
+    const how = locks === undefined ? {} : { held: locks };
+    await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions, how), isNeeded));
     this.#forgetLock(entry);
   }
 
-  /** Opens a wallet that has no password, after the earlier tasks for it, until it is idle. Throws `WalletRefusal`. */
-  async openOnDemand(entry: FiledEntry): Promise<void> {
+  /**
+   * Opens a wallet that has no password, after the earlier tasks for it, until it is idle; one that no call needs waits
+   * for those that calls need, until a call needs it, too. Throws `WalletRefusal`.
+   */
+  async openOnDemand(entry: FiledEntry, { isCalled }: { readonly isCalled: boolean }): Promise<void> {
     if (entry.opened !== undefined) return;
+    const isNeeded = () => isCalled || entry.isAwaited;
     for (let attempt = 1; entry.opened === undefined; attempt++) {
       try {
-        await this.#openWithoutPassword(entry);
+        await this.#openWithoutPassword(entry, isNeeded);
       } catch (error) {
         if (!(error instanceof KeysReplaced) || attempt === ATTEMPTS) throw error;
       }
@@ -151,7 +159,7 @@ export class OpenWallets {
     entry.named = "demand";
   }
 
-  async #openWithoutPassword(entry: FiledEntry): Promise<void> {
+  async #openWithoutPassword(entry: FiledEntry, isNeeded: () => boolean): Promise<void> {
     const { paths } = entry;
     const keysImage = await readKeysImage(paths);
     if (keysImage === undefined) throw missingFile(paths);
@@ -166,7 +174,7 @@ export class OpenWallets {
       },
     );
     await this.makeRoom();
-    await this.openUnlocked(entry, keys);
+    await this.openUnlocked(entry, keys, { isNeeded });
   }
 
   #forgetLock({ paths }: WalletEntry): void {

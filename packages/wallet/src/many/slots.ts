@@ -189,7 +189,7 @@ export class UnnamedSlot extends Slot implements WalletSlot {
       if (entry.opened !== undefined) await wallets.put(entry, undefined);
       else if (this.#entry?.opened !== undefined && holdsFiles(this.#entry.opened, entry.paths))
         await this.#leave();
-      await wallets.openUnlocked(entry, keys, locks);
+      await wallets.openUnlocked(entry, keys, { locks });
     } catch (error) {
       await locks?.release();
       throw error;
@@ -282,17 +282,22 @@ export class NamedSlot extends Slot implements WalletSlot {
 
   whenOpen(): boolean | Promise<boolean> {
     const entry = this.#entry;
-    if (entry?.opened === undefined) return this.#openOnDemand();
+    if (entry?.opened === undefined) return this.#openOnDemand({ isCalled: true });
     this.#use(entry);
     return true;
   }
 
-  async #openOnDemand(): Promise<boolean> {
+  /** The same for a wallet that no call needs yet. Throws `WalletRefusal`. */
+  async openAhead(): Promise<void> {
+    if (this.opened === undefined) await this.#openOnDemand({ isCalled: false });
+  }
+
+  async #openOnDemand(why: { readonly isCalled: boolean }): Promise<boolean> {
     const { wallets } = this;
     await wallets.within(this.#paths, async (entry) => {
       this.#use(entry);
       if (entry.opened !== undefined) return;
-      await wallets.openOnDemand(entry);
+      await wallets.openOnDemand(entry, why);
       await this.begin(entry, this.usualPeriod);
     });
     return true;

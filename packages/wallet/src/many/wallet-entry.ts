@@ -47,6 +47,11 @@ export class WalletEntry {
     return this.opened === undefined && this.#waiting === 0 && !this.isUnnamed;
   }
 
+  /** Whether a task waits for the one that runs. */
+  get isAwaited(): boolean {
+    return this.#waiting > 1;
+  }
+
   /** Whether it is open only because a call needed it, and no call uses it now. */
   get isIdle(): boolean {
     return this.opened !== undefined && this.named === "demand" && !this.isUnnamed && this.calls === 0;
