@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { loadavg } from "node:os";
 import { runDiskCuts } from "./disk/rounds.ts";
 import { runEventRounds } from "./events/rounds.ts";
 import { runFleetRounds } from "./fleet/rounds.ts";
@@ -19,8 +20,8 @@ npm run crash -- events [--rounds N] [--payments N] [--journal | --postgres] [--
   kills a wallet service with an event log in each of N rounds (100), in which 100,000 payments come in and some are
   undone: three kinds of consumers see every event once and in order. Its ledgers are in the folder's own store, in
   journals, or in a PostgreSQL server of its own
-npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--seed TEXT]
-  kills one of 3 processes of a fleet in each of N rounds (220), in every eleventh stops it for a minute instead, while
+npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--pause-every N] [--seed TEXT]
+  kills one of 3 processes of a fleet in each of N rounds (220), in every Nth (11th) stops it for a minute instead, while
   some of its 30 wallets pay: each payment is made once, nothing of a former owner is kept
 `;
 
@@ -31,6 +32,7 @@ const DEFAULT_PAYMENTS = 1000;
 const DEFAULT_EVENT_ROUNDS = 100;
 const DEFAULT_EVENT_PAYMENTS = 100_000;
 const DEFAULT_FLEET_ROUNDS = 220;
+const FLEET_ROUNDS_PER_PAUSE = 11;
 const CUTS_PER_LINE = 100;
 const ROUNDS_PER_LINE = 10;
 const SLOW_MS = 4000;
@@ -112,12 +114,15 @@ async function killFleet(args: readonly string[]): Promise<void> {
     seed,
     processes: roundsOf(args, 3, "--processes"),
     wallets: roundsOf(args, 30, "--wallets"),
-    pauseEvery: 11,
+    pauseEvery: roundsOf(args, FLEET_ROUNDS_PER_PAUSE, "--pause-every"),
     pauseMs: 1000 * roundsOf(args, 60, "--pause"),
-    onRound: ({ round, mishap, moved, takeoverMs }) =>
+    onRound: ({ round, mishap, moved, takeoverMs, balanceMs }) => {
+      const balance = balanceMs === undefined ? "" : `, shared equally ${balanceMs} ms later`;
       print(
-        `crash: round ${round}: ${mishap}, ${moved} wallets answered by others after ${takeoverMs} ms; ${seconds()} s`,
-      ),
+        `crash: round ${round}: ${mishap}, ${moved} wallets answered by others after ${takeoverMs} ms${balance}; ` +
+          `load ${loadavg()[0]!.toFixed(1)}; ${seconds()} s`,
+      );
+    },
   });
   print(
     `crash: seed ${seed}: ${kills} kills, ${pauses} pauses, ${payments} payments asked for ${attempts} times, each made ` +

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type ExactObject, formatExact } from "@anulo/devnet";
+import { until } from "../../until.ts";
 import { type Chance, createChance } from "../chance.ts";
 import { demand, listOf } from "../wallet/stage.ts";
 import type { Member } from "./member.ts";
@@ -23,6 +24,8 @@ export type FleetRound = {
   /** Wallets that the process had, and milliseconds until the others answered for all of them. */
   readonly moved: number;
   readonly takeoverMs: number;
+  /** Milliseconds until the processes shared the wallets equally again; undefined if that was not waited for, or in vain. */
+  readonly balanceMs: number | undefined;
 };
 
 export type FleetReport = {
@@ -37,6 +40,13 @@ const PAYMENTS_PER_ROUND = 4;
 const AMOUNT = 1_000_000_000n;
 /** Wallets asked at once while a takeover is watched. */
 const WATCHED_AT_ONCE = 16;
+/** In every third round the next mishap comes before the wallets are shared equally again. */
+const ROUNDS_PER_BALANCE = 3;
+/** Maximum time that a balance is waited for, and how far from an equal share it may be: this share of it, or so many. */
+const MAX_BALANCE_MS = 30_000;
+const BALANCE_RETRY_MS = 250;
+const SLACK_SHARE = 0.2;
+const SLACK_WALLETS = 2;
 /** For a process that was stopped to do what it was about to. */
 const AWAKE_MS = 3000;
 const BLOCKS_TO_SPEND_CHANGE = 10;
@@ -96,9 +106,25 @@ class Rounds {
     else world.members[world.members.indexOf(victim)] = await world.startMember();
     if (isPause) this.#pauses += 1;
     else this.#kills += 1;
+    const balanceMs = round % ROUNDS_PER_BALANCE === 0 ? undefined : await this.#watchBalance();
     this.#payments.push(...(await Promise.all(payments)));
     await world.devnet.mine(BLOCKS_TO_SPEND_CHANGE);
-    this.#options.onRound?.({ round, mishap: isPause ? "pause" : "kill", moved: had.length, takeoverMs });
+    const mishap = isPause ? "pause" : "kill";
+    this.#options.onRound?.({ round, mishap, moved: had.length, takeoverMs, balanceMs });
+  }
+
+  /** Milliseconds until every process has about its share of the wallets; undefined if that takes too long. */
+  async #watchBalance(): Promise<number | undefined> {
+    const { members, names } = this.#world;
+    const share = names.length / members.length;
+    const slack = Math.max(SLACK_WALLETS, SLACK_SHARE * share);
+    const isEqual = async () => {
+      await delay(BALANCE_RETRY_MS);
+      return members.every((member) => Math.abs(this.#world.walletsOf(member).length - share) <= slack);
+    };
+    const begin = performance.now();
+    if (!(await until(isEqual, MAX_BALANCE_MS))) return undefined;
+    return Math.round(performance.now() - begin);
   }
 
   /** Has some wallets pay, each by whatever process, and again by another once it is answered. */
