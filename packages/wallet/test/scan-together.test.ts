@@ -39,7 +39,6 @@ class Scan implements Follower {
   outcome: Outcome | undefined;
   error = "";
   readonly #after: NonNullable<Wish["after"]>;
-  readonly #height: number;
 
   constructor({ height = 1, chain = honest, ...wish }: Wish) {
     this.context = { ...createContext(wish.keys), skipsCoinbase: wish.skipsCoinbase ?? false };
@@ -49,7 +48,6 @@ class Scan implements Follower {
       fromHeight: wish.fromHeight ?? 0,
     };
     this.task = { history: historyOf(ids, genesis), height, ...position };
-    this.#height = height;
     this.#after = wish.after ?? (() => undefined);
   }
 
@@ -62,16 +60,13 @@ class Scan implements Follower {
     this.#after(change.fromHeight + change.count, this);
   }
 
-  /** All it was given, however it was cut; without the block it had already, which a walk of its own begins with. */
+  /** All it was given, however it was cut. */
   get found() {
     const { changes, error } = this;
     const [first, last] = [changes[0], changes.at(-1)];
-    const isKnown = first?.fromHeight === this.#height - 1;
-    const fromHeight = isKnown ? this.#height : (first?.fromHeight ?? 0);
+    const fromHeight = first?.fromHeight ?? 0;
     const end = (last?.fromHeight ?? 0) + (last?.count ?? 0);
-    const transactions = changes
-      .flatMap((change) => change.transactions)
-      .filter(({ height }) => height >= fromHeight);
+    const transactions = changes.flatMap((change) => change.transactions);
     const all = {
       kind: "blocks" as const,
       fromHeight,
@@ -169,6 +164,26 @@ test("many find together, byte for byte, what each finds alone; the node is aske
     expected,
   );
   assert.equal(asked.length, 3);
+});
+
+test("a block that a wallet has scanned is not given to it again", async () => {
+  const daemon = daemonOf(honest);
+  const [leader, same, ahead] = [{ height: 600 }, { height: 600 }, { height: 650 }].map(
+    (wish) => new Scan(wish),
+  );
+  const scans = [leader!, same!, ahead!];
+  await together(daemon, scans);
+  assert.deepEqual(
+    scans.map(({ changes }) => changes[0]?.fromHeight),
+    [600, 600, 650],
+  );
+  const there = new Scan({ height: BLOCKS });
+  await together(daemon, [there]);
+  assert.deepEqual([there.changes, there.outcome], [[], "done"]);
+  // One that is on another branch receives what is above the last block that both have.
+  const elsewhere = new Scan({ height: 600, chain: forkedFrom(595) });
+  await together(daemon, [elsewhere]);
+  assert.deepEqual([elsewhere.changes[0]?.fromHeight, elsewhere.outcome], [594, "done"]);
 });
 
 test("a reorganisation is seen by all; whose chain parted lower is left to go by itself", async () => {

@@ -38,6 +38,14 @@ function asksTheSame(a: Follower, b: Follower): boolean {
   return a.task.startHeight === b.task.startHeight && equalBytes(a.task.history[0]!, b.task.history[0]!);
 }
 
+/** Whether the last block that a wallet has scanned is one of these. */
+function hasLastBlock(all: Batch["all"], { history, height, startHeight }: Follower["task"]): boolean {
+  // The genesis block, last in each history, is not scanned.
+  if (startHeight > 0 || history.length < 2) return false;
+  const block = all[height - 1 - (all[0]?.height ?? 0)];
+  return block !== undefined && equalBytes(block.id, history[0]!);
+}
+
 const isWithinReach = (from: number, height: number): boolean =>
   height >= from && height - from <= BLOCKS_AHEAD;
 
@@ -97,7 +105,7 @@ export class BlockWalk {
     for (;;) {
       while (!line.isEmpty && !request.isHere) await line.finish();
       const batch = await request.batch;
-      if (lastHeight === -1) this.#checkStart(batch);
+      if (lastHeight === -1) this.#begin(batch);
       else if (batch.blocks[0] !== undefined && batch.blocks[0].height <= lastHeight) {
         // The chain was reorganised: wallets that joined above this height have to go back as well.
         while (!line.isEmpty) await line.finish();
@@ -150,13 +158,16 @@ export class BlockWalk {
 
   /**
    * Drops riders whose chain differs: if the node begins below the requested height, others may have left its chain
-   * even lower.
+   * even lower. A node begins with the last block that it knows of the history, which wallets that have scanned it do
+   * not receive again.
    */
-  #checkStart({ all }: Batch): void {
+  #begin({ all }: Batch): void {
     for (const rider of this.#riders.keys()) {
+      const { task } = rider.follower;
+      if (hasLastBlock(all, task)) this.#riders.set(rider, task.height);
       if (rider.follower === this.#leader || this.#leader.task.startHeight > 0) continue;
       try {
-        checkPlaces(all.slice(0, 1), rider.follower.task);
+        checkPlaces(all.slice(0, 1), task);
       } catch {
         this.#drop(rider, "elsewhere");
       }
@@ -165,15 +176,13 @@ export class BlockWalk {
 
   /** Wallets whose last block is in this batch receive blocks from the next one on. */
   #takeAlong({ all }: Batch): void {
-    const [first, last] = [all[0], all.at(-1)];
-    if (first === undefined || last === undefined) return;
+    const last = all.at(-1);
+    if (last === undefined) return;
     for (const rider of this.#ahead) {
-      const { history, height } = rider.follower.task;
-      const own = height - 1;
-      if (own > last.height) continue;
+      const { task } = rider.follower;
+      if (task.height - 1 > last.height) continue;
       this.#ahead.delete(rider);
-      const block = all[own - first.height];
-      if (block !== undefined && equalBytes(block.id, history[0]!)) this.#riders.set(rider, height);
+      if (hasLastBlock(all, task)) this.#riders.set(rider, task.height);
       else rider.end("elsewhere");
     }
   }
