@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { services } from "./rpc-services.mjs";
 import { root } from "./sources.mjs";
 
-const { defaultLimits, divideLimits, isExpensive } = await import(
+const { byteCosts, defaultLimits, divideLimits, isExpensive } = await import(
   pathToFileURL(join(root, "packages/rpc/dist/src/index.js")).href
 );
 
@@ -79,7 +79,7 @@ export async function rpcLimits() {
   const tables = (await services()).map(callTable);
   return [
     "## Callers",
-    "A service without restricted ports gives its owner the memory of both. What is declared for a call holds on both kinds of port where the port's own limit is not lower. Memory parsed is counted as 64 bytes a value of JSON. Rows are those of the node's database; a call that only reads ends with HTTP 500 once it has read more, and one that may read more than 5,000 may take long, and so has to wait while as many such calls run as its port allows. They are not counted where many callers share what is read (the first output distribution), nor in the wallet service, where they only say what may take long. What acts wants POST or a login. A node that may open few descriptors divides them among its ports, so that strangers leave the owner's and the peers' their places.",
+    `A service without restricted ports gives its owner the memory of both. What is declared for a call holds on both kinds of port where the port's own limit is not lower. Memory parsed is counted as 64 bytes a value of JSON. Rows are those of the node's database; a call that only reads ends with HTTP 500 once it has read more, and one that may read more than 5,000 may take long, and so has to wait while as many such calls run as its port allows. They are not counted where many callers share what is read (the first output distribution), nor in the wallet service, where they only say what may take long. What acts wants POST or a login. A node that may open few descriptors divides them among its ports, so that strangers leave the owner's and the peers' their places. Of the event loop's part, a MiB of requests takes ${byteCosts.requestMsPerMiB} ms beside the time of processing it, and a MiB of responses ${byteCosts.responseMsPerMiB} ms: other threads collect the garbage that they leave.`,
     portTable(),
     ...tables,
   ].join("\n\n");

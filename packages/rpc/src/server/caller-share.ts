@@ -7,18 +7,13 @@ import {
 } from "@anulo/limits";
 import { isExpensive } from "../costs.ts";
 import { FairTurns } from "./fair-turns.ts";
-import type { Limits } from "./limits.ts";
+import { byteCosts, type Limits } from "./limits.ts";
 import { RowMeter } from "./row-meter.ts";
 
 /** Milliseconds of work that strangers may have saved up. */
 const BURST_MS = 500;
 
-/**
- * Milliseconds counted for each byte of a request and of a response, beside the measured time of processing it: the
- * system's copies, and the garbage collector, whose threads work about as long as the event loop on long requests.
- */
-const RECEIVED_BYTE_MS = 4 / 2 ** 20;
-const SENT_BYTE_MS = 1 / 2 ** 20;
+const MiB = 2 ** 20;
 
 /** The part of a share that one IP address or token uses. */
 type Use = {
@@ -289,12 +284,12 @@ export class CallerShare {
 
   /** Counts what bytes cost that were received from a caller, beside the processing of them. */
   chargeReceived(bytes: number): void {
-    this.charge(bytes * RECEIVED_BYTE_MS);
+    this.charge((bytes / MiB) * byteCosts.requestMsPerMiB);
   }
 
   /** Counts what bytes of a response cost, beside creating it. */
   chargeSent(bytes: number): void {
-    this.charge(bytes * SENT_BYTE_MS);
+    this.charge((bytes / MiB) * byteCosts.responseMsPerMiB);
   }
 
   /** Milliseconds until callers of this share have time again; 0 if they have, or are not limited. */

@@ -108,6 +108,12 @@ const strangers = {
   streamsPerAddress: 4,
 } as const satisfies Partial<Limits>;
 
+/**
+ * Milliseconds of the event loop's share that count for bytes, beside the measured time of processing them: for the
+ * system's copies, and for the garbage collector, whose threads work about as long as the event loop on long requests.
+ */
+export const byteCosts = { requestMsPerMiB: 4, responseMsPerMiB: 1 } as const;
+
 /** Divides the limits of a service: resources of strangers are never taken from the owner's. */
 export function divideLimits(limits: Limits): { readonly owner: Limits; readonly strangers: Limits } {
   const heldBytes = Math.floor(limits.heldBytes * STRANGERS_SHARE);

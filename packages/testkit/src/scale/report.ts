@@ -66,7 +66,7 @@ The chains are made up, with rows of the sizes that mainnet's have, keys as rand
 
 What grows with the chain: the file; the first output distribution after a start, for which each block is read once, and its later answers by the bytes of a block in them (one for wallets, eight in JSON); pruning, which looks at each transaction; and the pages of the file that the system keeps. Nothing else may. What is done once and not told as processor time also shows what else the machine did then.
 
-"Disk writes of an idle day" counts what the system wrote for blocks that came a second and a half apart, times 720. "Calls of a transfer" are the fee estimate, the output distribution, two rings and a look at key images. Memory is what the process has for itself; pages of the database that the system keeps in its memory for the process are counted in the next row, and given back when others need them.
+"Disk writes of an idle day" counts what the system wrote for blocks that came a second and a half apart, times 720. "Calls of a transfer" are the fee estimate, the output distribution, two rings and a look at key images. Memory is what the process has for itself; pages of the database that the system keeps in its memory for the process are counted in the next row, and given back when others need them. Random rows of a file that is longer than the machine's memory come from its disk.
 
 | blocks | ${heads.join(" | ")} | growth | mainnet |
 |---|${"--:|".repeat(sizes.length + 2)}
