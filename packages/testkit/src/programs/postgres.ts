@@ -9,6 +9,8 @@ import { until } from "../until.ts";
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 const USER = "anulo";
 const READY_MS = 30_000;
+/** For a line of each row of some thousand wallets. */
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** The folder of the newest server's programs, which Debian leaves off the path. */
 function programFolder(): string | undefined {
@@ -50,8 +52,15 @@ export async function startPostgres(): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "anulo-postgres-"));
   const servant = servantOf(folder);
   const data = join(folder, "data");
-  const run = (name: string, args: readonly string[]) =>
-    execFileSync(join(programs, name), args, { ...servant, cwd: folder, encoding: "utf8", stdio: "pipe" });
+  const run = (name: string, args: readonly string[], input = "") =>
+    execFileSync(join(programs, name), args, {
+      ...servant,
+      cwd: folder,
+      encoding: "utf8",
+      stdio: "pipe",
+      input,
+      maxBuffer: MAX_OUTPUT_BYTES,
+    });
   run("initdb", ["-D", data, "-U", USER, "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]);
   const args = ["-D", data, "-k", folder, "-h", "", "-c", "max_connections=100"];
   const server = spawn(join(programs, "postgres"), args, { ...servant, cwd: folder, stdio: "ignore" });
@@ -60,7 +69,9 @@ export async function startPostgres(): Promise<RunningPostgres> {
     rmSync(folder, { recursive: true, force: true });
   };
   const query = (text: string) =>
-    run("psql", ["-h", folder, "-U", USER, "-d", "postgres", "-Atqc", text]).split("\n").filter(Boolean);
+    run("psql", ["-h", folder, "-U", USER, "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-Atq"], text)
+      .split("\n")
+      .filter(Boolean);
   const isReady = async () => {
     try {
       return query("SELECT 1")[0] === "1";

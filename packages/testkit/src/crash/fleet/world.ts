@@ -32,7 +32,7 @@ export class FleetWorld {
     this.names = Array.from({ length: wallets }, (_, i) => `w${i}`);
   }
 
-  /** Starts the processes, makes the wallets and has each paid a few blocks. */
+  /** Starts the processes, makes the wallets, has each paid a few blocks, and waits until they know all blocks. */
   static async create({ processes, wallets }: FleetWorldOptions): Promise<FleetWorld> {
     const postgres = await startPostgres();
     const devnet = await startDevnet();
@@ -70,6 +70,17 @@ export class FleetWorld {
     };
     await Promise.all(Array.from({ length: CREATED_AT_ONCE }, create));
     await this.devnet.mine(BLOCKS_TO_SPEND);
+    await this.#scanAll();
+  }
+
+  /** Waits until every wallet has scanned all blocks: those of many wallets take longer than a call may. */
+  async #scanAll(): Promise<void> {
+    const remaining = [...this.names.entries()];
+    const refresh = async () => {
+      for (let next = remaining.pop(); next !== undefined; next = remaining.pop())
+        await this.ask(this.members[next[0] % this.members.length]!, next[1], "refresh");
+    };
+    await Promise.all(Array.from({ length: CREATED_AT_ONCE }, refresh));
   }
 
   /** The wallets whose leases a process holds. */
@@ -100,7 +111,7 @@ export class FleetWorld {
     const deadline = performance.now() + ANSWERED_WITHIN_MS;
     for (let attempts = 1; ; attempts++) {
       try {
-        const answer = await within(20_000, this.ask(choose(), name, method, params));
+        const answer = await within(20_000, `${method} of ${name}`, this.ask(choose(), name, method, params));
         return { answer, attempts };
       } catch (error) {
         if (!mayPass(error) || performance.now() > deadline) throw error;
@@ -126,10 +137,10 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-async function within<T>(ms: number, response: Promise<T>): Promise<T> {
+async function within<T>(ms: number, what: string, response: Promise<T>): Promise<T> {
   response.catch(() => undefined);
   const late = delay(ms, undefined, { ref: false }).then(() => {
-    throw new Error(`no answer in ${ms} ms`);
+    throw new Error(`no answer to ${what} in ${ms} ms`);
   });
   return await Promise.race([response, late]);
 }
