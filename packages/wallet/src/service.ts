@@ -82,6 +82,9 @@ export type ServiceParts = {
   readonly resources?: RpcServerOptions<WalletContext>["resources"];
 };
 
+/** Milliseconds between two questions to the node for its newest block. */
+const NEWS_MS = 250;
+
 export class WalletService implements Common {
   readonly options: WalletServiceOptions;
   readonly runtime: Runtime;
@@ -101,7 +104,7 @@ export class WalletService implements Common {
   readonly #slots: SlotParts;
   /** The wallet that is open on the path without a name. */
   readonly unnamed: UnnamedSlot;
-  #timer: NodeJS.Timeout | undefined;
+  #timers: NodeJS.Timeout[] = [];
   /** Connection by which readiness checks query the node. */
   #watching: Daemon | undefined;
   #stopping: Promise<void> | undefined;
@@ -241,12 +244,18 @@ export class WalletService implements Common {
       release: ({ service }) => service.release(),
     });
     await this.#joinFleet();
-    this.#timer = setInterval(() => {
+    this.#startTimers();
+  }
+
+  #startTimers(): void {
+    const everySecond = () => {
       this.#refresher.tick();
       void this.closeIdle();
       void this.openBroken();
-    }, 1000);
-    this.#timer.unref();
+    };
+    const askForNews = () => void this.#refresher.askForNews();
+    this.#timers = [setInterval(everySecond, 1000), setInterval(askForNews, NEWS_MS)];
+    for (const timer of this.#timers) timer.unref();
   }
 
   async #joinFleet(): Promise<void> {
@@ -317,7 +326,7 @@ export class WalletService implements Common {
   }
 
   async #stop(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#watching?.close();
     this.#refresher.close();
     this.#fleet?.beginToLeave();

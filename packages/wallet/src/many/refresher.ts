@@ -31,7 +31,7 @@ const MOST = 100;
 /** Number of wallets that begin in one turn of the event loop: this takes some milliseconds. */
 const PER_TURN = 256;
 /**
- * From this many wallets on the service asks its node every second for its newest block, so that all wallets have a new
+ * From this many wallets on the service asks its node for its newest block all the time, so that all wallets have a new
  * one soon; fewer wait until their own refresh is due, as in the original.
  */
 const MANY = 8;
@@ -65,7 +65,6 @@ export class Refresher {
   /** Must be called every second. */
   tick(): void {
     this.#logProgress();
-    void this.#askForNews();
     this.#beginSoon();
   }
 
@@ -74,8 +73,8 @@ export class Refresher {
     this.#watching?.close();
   }
 
-  /** Makes wallets refresh at once if the node has a new block. */
-  async #askForNews(): Promise<void> {
+  /** Makes wallets refresh at once if the node has a new block; to be called several times a second. Never rejects. */
+  async askForNews(): Promise<void> {
     if (this.#isAsking || this.#wallets.openCount < MANY) return;
     this.#isAsking = true;
     try {
