@@ -16,7 +16,6 @@ type Flags = Values<typeof fleetFlags> & {
   readonly "generate-from-json"?: string | undefined;
   readonly "service-key-file"?: string | undefined;
   readonly store?: string | undefined;
-  readonly events?: boolean | undefined;
   readonly tokens?: boolean | undefined;
 };
 
@@ -35,7 +34,6 @@ export function fleetOf(flags: Flags): WalletServiceOptions["fleet"] {
     throw new BadUsage("--fleet needs --wallet-dir and --service-key-file, the same for all processes");
   if (flags["wallet-file"] !== undefined || flags["generate-from-json"] !== undefined)
     throw new BadUsage("--fleet goes with neither --wallet-file nor --generate-from-json");
-  if (flags.events) throw new BadUsage("--fleet does not go with --events: an event log is of one process");
   if (flags.tokens)
     throw new BadUsage("--fleet does not go with --tokens: what they allow is counted by one process");
   return { host, port: Number(digits) };

@@ -1,7 +1,7 @@
 /** Processes that share the wallets of a folder, on a real database and a private chain. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { FleetWorld, postgresMissing, runFleetRounds, until } from "@anulo/testkit";
+import { FleetWorld, natsMissing, postgresMissing, runFleetRounds, until } from "@anulo/testkit";
 
 const PATIENCE_MS = 60_000;
 
@@ -11,6 +11,14 @@ describe("a fleet", { skip: postgresMissing() }, () => {
     const { kills, pauses, payments, slowestTakeoverMs } = await runFleetRounds(options);
     assert.deepEqual({ kills, pauses, payments }, { kills: 2, pauses: 2, payments: 16 });
     t.diagnostic(`slowest takeover ${slowestTakeoverMs} ms`);
+  });
+
+  const events = { skip: natsMissing() };
+  test("with an event log, tells each event once and in order to whoever follows it", events, async (t) => {
+    const options = { rounds: 4, seed: "told", processes: 3, wallets: 6, pauseEvery: 2, pauseMs: 8000 };
+    const { payments, events: told, repeated } = await runFleetRounds({ ...options, events: true });
+    assert.equal(payments, 16);
+    t.diagnostic(`${told} events, ${repeated} webhooks repeated`);
   });
 
   describe("of three", () => {

@@ -13,6 +13,10 @@ export interface SourceEntry {
   /** Number of the change: a source's changes arrive in order. */
   readonly change: number;
   readonly events: readonly NewEvent[];
+  /** Number of the change's events before these, where they come in several parts, which have to follow in order. */
+  readonly before?: number;
+  /** Whether further parts of the change follow. */
+  readonly isPart?: boolean;
 }
 
 /** How far a source has come: its last complete change, and how many events of `partial` are in the log after it. */
@@ -57,9 +61,14 @@ export interface AppendContext {
   nextSequence(): number;
 }
 
-/** Returns the step that adds an entry. Throws a RangeError for an invalid entry. */
+/** A part of a change came before the one that it follows: all parts have to be told again. */
+export class PartMissing extends Error {
+  override readonly name = "PartMissing";
+}
+
+/** Returns the step that adds an entry. Throws a RangeError for an invalid entry, and `PartMissing`. */
 export function appendStep(entry: SourceEntry, { store, time, nextSequence }: AppendContext): WriteStep {
-  const { source, wallet, change, events } = entry;
+  const { source, wallet, change, events, before = 0, isPart = false } = entry;
   if (!Number.isSafeInteger(change) || change < 0) throw new RangeError(`${change} numbers no change`);
   const place = { wallet, time };
   const key = { table: tables.sources, key: source };
@@ -68,19 +77,23 @@ export function appendStep(entry: SourceEntry, { store, time, nextSequence }: Ap
     const cursor = pending ? decodeCursor(pending) : ((await readCursor(store, source)) ?? NO_CURSOR);
     if (cursor.change !== undefined && change <= cursor.change) return true;
     let count = cursor.partial?.change === change ? cursor.partial.count : 0;
+    if (count < before) throw new PartMissing("the events before these are not in the log");
+    const end = before + events.length;
     // All events are checked before the first is added.
-    if (count === 0) await forEachSliced(events, (event) => void encodeEvent(event, place));
-    for (; count < events.length && !rows.isFull; count++) {
-      const value = encodeEvent(events[count]!, place);
+    if (count === before) await forEachSliced(events, (event) => void encodeEvent(event, place));
+    for (; count < end && !rows.isFull; count++) {
+      const value = encodeEvent(events[count - before]!, place);
       rows.put({ table: tables.events, key: sequenceKey(nextSequence()), value });
     }
-    const isDone = count >= events.length;
+    const isAdded = count >= end;
     rows.put({
       ...key,
       value: encodeCursor(
-        isDone ? { change, partial: undefined } : { change: cursor.change, partial: { change, count } },
+        isAdded && !isPart
+          ? { change, partial: undefined }
+          : { change: cursor.change, partial: { change, count } },
       ),
     });
-    return isDone;
+    return isAdded;
   };
 }

@@ -1,8 +1,8 @@
-export type { SourceEntry } from "./append.ts";
+export { PartMissing, type SourceEntry } from "./append.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { EventLogInUse, EventLogRolledBack } from "./errors.ts";
 export type { LoggedEvent, NewEvent } from "./event.ts";
-export { formatJson, type Json, type JsonObject } from "./json.ts";
+export { formatJson, type Json, type JsonObject, packJson, unpackJson } from "./json.ts";
 export {
   type DeliveryRows,
   type EventLog,

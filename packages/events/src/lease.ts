@@ -9,6 +9,7 @@ import { EventLogInUse } from "./errors.ts";
 const leaseId = createHash("sha256").update("anulo event log: lease").digest().subarray(0, 16);
 const holderRow: RowKey = { table: 1, key: Buffer.from("holder") };
 const NAME_BYTES = 16;
+const GROUP_BYTES = 16;
 const RENEWALS_PER_LEASE = 4;
 
 export interface LeaseOptions {
@@ -16,6 +17,10 @@ export interface LeaseOptions {
   readonly clock: Clock;
   /** Milliseconds without a write after which another process may take the lease. */
   readonly leaseMs: number;
+  /**
+   * 16 bytes of processes among which something else decides who has the lease: it is taken at once from another of them.
+   */
+  readonly group?: Uint8Array | undefined;
 }
 
 /**
@@ -25,13 +30,18 @@ export interface LeaseOptions {
  */
 export class Lease {
   readonly #options: LeaseOptions;
-  readonly #name = randomBytes(NAME_BYTES);
+  /** 16 bytes of its own, after those of its group, if it has one. */
+  readonly #name: Buffer;
   readonly #stop = new AbortController();
   #epoch = 0;
   #renewing: Promise<void> = Promise.resolve();
 
   private constructor(options: LeaseOptions) {
+    const { group = new Uint8Array(0) } = options;
+    if (group.length !== 0 && group.length !== GROUP_BYTES)
+      throw new RangeError(`a group has ${GROUP_BYTES} bytes`);
     this.#options = options;
+    this.#name = Buffer.concat([group, randomBytes(NAME_BYTES)]);
   }
 
   /** Acquires the lease. Throws `EventLogInUse`. `onLost` is called once when another process has taken the lease. */
@@ -54,14 +64,17 @@ export class Lease {
     const { engine, clock, leaseMs } = this.#options;
     const found = (await engine.markOf(leaseId)) ?? { epoch: 0, sequence: 0 };
     const holder = await engine.read(leaseId, holderRow);
-    for (let look = 0; look < RENEWALS_PER_LEASE && holder !== undefined && holder.length > 0; look++) {
+    const isOurs = holder !== undefined && this.#isOfGroup(holder);
+    const isFree = isOurs || holder === undefined || holder.length === 0;
+    for (let look = 0; look < RENEWALS_PER_LEASE && !isFree; look++) {
       await clock.delay(leaseMs / RENEWALS_PER_LEASE);
       const now = await engine.markOf(leaseId);
       if (now?.epoch !== found.epoch || now.sequence !== found.sequence) throw new EventLogInUse();
     }
     const mark = await engine.fence(leaseId);
     this.#epoch = mark.epoch;
-    if (mark.epoch !== found.epoch + 1 || mark.sequence !== found.sequence) throw new EventLogInUse();
+    const isSame = mark.epoch === found.epoch + 1 && mark.sequence === found.sequence;
+    if (!isSame && !isOurs) throw new EventLogInUse();
     await this.#write(this.#name).catch((error: unknown) => {
       throw error instanceof Fenced ? new EventLogInUse() : error;
     });
@@ -95,6 +108,15 @@ export class Lease {
     if (holder === undefined || !this.#name.equals(holder)) return true;
     this.#epoch = epoch;
     return false;
+  }
+
+  #isOfGroup(holder: Uint8Array): boolean {
+    const { group } = this.#options;
+    return (
+      group !== undefined &&
+      holder.length > GROUP_BYTES &&
+      this.#name.indexOf(holder.subarray(0, GROUP_BYTES)) === 0
+    );
   }
 
   async #write(value: Uint8Array): Promise<void> {

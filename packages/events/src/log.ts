@@ -51,6 +51,8 @@ export interface EventLog {
   readonly oldest: number;
   /** Aborts when the log is closed, or when another process or a failure of the store (its reason) ends it. */
   readonly ended: AbortSignal;
+  /** Whether certainly no other process can have the log now: otherwise nothing of it may be delivered. */
+  readonly isHeld: boolean;
   /**
    * Number of the last change of this source (16 bytes that never change) whose events are in the log; undefined for an
    * unknown source.
@@ -60,7 +62,7 @@ export interface EventLog {
    * Adds events and moves the source's cursor to `change`: once this resolves, they survive a loss of power. Concurrent
    * calls share a write. A change at or below the cursor adds nothing. More events than a group holds are written in
    * several groups: after an interruption, the same change with the same events continues where it stopped. Throws a
-   * RangeError for an invalid event, and the errors of the store.
+   * RangeError for an invalid event, `PartMissing`, and the errors of the store.
    */
   append(entry: SourceEntry): Promise<void>;
   /**
@@ -95,15 +97,22 @@ export interface EventLogOptions {
   readonly leaseMs?: number;
   /** Opens a store that is an older copy, under a new `id`. */
   readonly acceptRolledBack?: boolean;
+  /**
+   * 16 bytes of processes among which something else decides who has the log, such as the leases of a fleet: the log is
+   * taken at once from another of them.
+   */
+  readonly group?: Uint8Array | undefined;
+  /** Whether the log is certainly this process's by whatever decides that among the group; true if left out. */
+  readonly isSure?: (() => boolean) | undefined;
 }
 
 /**
  * Opens the log of an engine, or creates it. Throws `EventLogInUse`, `EventLogRolledBack`, and the errors of the store.
  */
 export async function openEventLog(options: EventLogOptions): Promise<EventLog> {
-  const { engine, clock = systemClock, leaseMs = LEASE_MS } = options;
+  const { engine, clock = systemClock, leaseMs = LEASE_MS, group, isSure = () => true } = options;
   const ending = new AbortController();
-  const lease = await Lease.acquire({ engine, clock, leaseMs }, (error) => ending.abort(error));
+  const lease = await Lease.acquire({ engine, clock, leaseMs, group }, (error) => ending.abort(error));
   let store: WalletStore | undefined;
   try {
     const opened = await openStore(options);
@@ -111,7 +120,15 @@ export async function openEventLog(options: EventLogOptions): Promise<EventLog> 
     const found = await readState(store);
     const state =
       found === undefined || opened.isRolledBack ? { oldest: 1, last: 0, ...found, id: newId() } : found;
-    const log = new StoredEventLog({ store, state, clock, lease, ending, keepSeconds: options.keepSeconds });
+    const log = new StoredEventLog({
+      store,
+      state,
+      clock,
+      lease,
+      ending,
+      isSure,
+      keepSeconds: options.keepSeconds,
+    });
     await log.start();
     return log;
   } catch (error) {
@@ -142,6 +159,7 @@ interface LogParts {
   readonly clock: Clock;
   readonly lease: Lease;
   readonly ending: AbortController;
+  readonly isSure: () => boolean;
   readonly keepSeconds: number | undefined;
 }
 
@@ -200,6 +218,10 @@ class StoredEventLog implements EventLog {
 
   get ended(): AbortSignal {
     return this.#parts.ending.signal;
+  }
+
+  get isHeld(): boolean {
+    return !this.ended.aborted && this.#parts.isSure();
   }
 
   async cursorOf(source: Uint8Array): Promise<number | undefined> {

@@ -3,7 +3,14 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { describe, test } from "node:test";
 import { Fenced, WrongStoreKey } from "@anulo/store";
-import { EventLogInUse, EventLogRolledBack, formatJson, openEventLog } from "../src/index.ts";
+import {
+  type EventLog,
+  EventLogInUse,
+  EventLogRolledBack,
+  formatJson,
+  openEventLog,
+  PartMissing,
+} from "../src/index.ts";
 import {
   addEvents,
   allEvents,
@@ -106,6 +113,57 @@ export function logSuite(name: string, makePlace: MakePlace): void {
       );
       assert.equal(found.at(-1)?.type, "y");
       await log.close();
+    });
+
+    at("takes a change in parts, each once and none before the one that it follows", async (place) => {
+      const log = await openLog(place);
+      const part = (to: EventLog, before: number, count: number, isPart: boolean) =>
+        to.append({
+          source: source(1),
+          wallet: "a",
+          change: 1,
+          events: Array.from({ length: count }, (_, i) => ({ type: "x", i: before + i })),
+          before,
+          isPart,
+        });
+      await assert.rejects(part(log, 2, 2, true), PartMissing);
+      await part(log, 0, 2, true);
+      await part(log, 0, 2, true);
+      assert.equal(await log.cursorOf(source(1)), undefined, "the change is not complete");
+      await log.close();
+      const again = await openLog(place);
+      await assert.rejects(
+        again.append({ source: source(1), wallet: "a", change: 2, events: [], before: 1 }),
+        PartMissing,
+      );
+      await Promise.all([part(again, 0, 2, true), part(again, 2, 2_500, true), part(again, 2_502, 1, false)]);
+      await part(again, 2, 2_500, true);
+      assert.equal(await again.cursorOf(source(1)), 1);
+      const found = await allEvents(again);
+      assert.deepEqual(
+        found.map(({ i }) => i),
+        upTo(2_502, 0),
+      );
+      await again.close();
+    });
+
+    at("passes within a group at once, from a holder that is fenced by that", async (place) => {
+      const group = Buffer.alloc(16, 1);
+      const first = await openLog(place, { group });
+      await addEvents(first, 1);
+      const second = await openLog(place, { group });
+      await assert.rejects(addEvents(first, 1));
+      await addEvents(second, 1);
+      await until(() => first.ended.aborted);
+      assert.equal(second.id, first.id);
+      // It watches for longer than the holder leaves the row alone.
+      const stranger = openLog(place, { group: Buffer.alloc(16, 2), leaseMs: 2_000 });
+      await assert.rejects(stranger, EventLogInUse);
+      assert.equal(second.ended.aborted, false, "the former holder takes nothing back");
+      await first.close();
+      await addEvents(second, 1);
+      assert.deepEqual(numbersOf(await allEvents(second)), [1, 2, 3]);
+      await second.close();
     });
 
     at("filters by wallet and types, and says where to go on where nothing is left", async (place) => {

@@ -76,6 +76,22 @@ describe("leases", { skip: postgresMissing() }, () => {
     await stop();
   });
 
+  test("a name that no wallet has is leased, and neither counted nor adopted", async () => {
+    const { leases, outlive, stop } = await harness();
+    const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
+    assert.equal(await leases.take(a, "/log"), a);
+    assert.equal(await leases.take(b, "/log"), a);
+    assert.deepEqual(await leases.heldBy(a), []);
+    await outlive(a);
+    await leases.expel();
+    const { members, free } = await leases.state();
+    assert.deepEqual([members.map(({ owned }) => owned), free], [[0], 0]);
+    assert.deepEqual(await leases.adopt(b, 10), []);
+    assert.equal(await leases.take(b, "/log"), b);
+    assert.deepEqual((await leases.state()).members[0]?.owned, 0);
+    await stop();
+  });
+
   test("a process with other settings does not join while those with the former ones are there", async () => {
     const { leases, open, outlive, stop } = await harness();
     const first = await leases.join("one", "network stagenet");

@@ -8,7 +8,7 @@ import { WalletRefusal } from "./refusal.ts";
 import { walletResourceHandlers } from "./rpc/events.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import { type ServiceParts, WalletService } from "./service.ts";
-import { openServiceEvents } from "./service-events.ts";
+import { type OpenEvents, openServiceEvents, type ServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
 /**
@@ -47,29 +47,35 @@ async function openParts({
 }: WalletServiceOptions): Promise<ServiceParts> {
   const logger = log.in("wallet.wallet2");
   if (address !== undefined) {
-    const others = first ?? eventLog ?? sink ?? tokens;
+    const others = first ?? sink ?? tokens;
     if (where === undefined || others !== undefined)
       throw new WalletRefusal(
         "UNKNOWN_ERROR",
-        "A fleet needs a store, and goes with neither a first wallet, nor events, nor tokens",
+        "A fleet needs a store, and goes with neither a first wallet nor tokens; its events are kept in that store",
       );
-    const settings = `network ${network}, kdf-rounds ${kdfRounds}`;
-    return await openFleet(where, { settings, restricted, log: logger });
+    const events = eventLog === undefined ? "" : ", events";
+    const settings = `network ${network}, kdf-rounds ${kdfRounds}${events}`;
+    return await openFleet(where, { settings, restricted, log: logger, eventLog });
   }
   const store = where && (await openLedgerStore(where, log));
-  let events: ServiceParts["events"];
+  let events: OpenEvents | string | undefined;
   try {
     events = eventLog && (await openServiceEvents(eventLog, { store, log: logger }));
     if (typeof events === "string") logger.warn("events are not kept", { reason: events });
     const openEventLog = typeof events === "object" ? events.log : undefined;
     const { clock = systemSeconds, random = randomBytes } = runtime ?? {};
     const access = tokens && (await openAccess(tokens, { clock, random, events: openEventLog, log }));
-    return { store, events, access };
+    return { store, events: typeof events === "object" ? alone(events) : events, access };
   } catch (error) {
     if (typeof events === "object") await events.close();
     if (store !== undefined) await closeLedgerStore(store);
     throw error;
   }
+}
+
+/** The events of a service that shares its wallets with none. */
+function alone(opened: OpenEvents): ServiceEvents {
+  return { ...opened, opened, isAnswering: false };
 }
 
 const systemSeconds = (): number => Math.floor(Date.now() / 1000);

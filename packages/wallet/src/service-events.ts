@@ -12,6 +12,7 @@ import {
   openWebhooks,
   type Webhooks,
 } from "@anulo/events";
+import type { MaybePromise } from "@anulo/limits";
 import type { Logger } from "@anulo/rpc";
 import { type Engine, openLmdbEngine, StoreUnavailable } from "@anulo/store";
 import { remoteFileSystemOf } from "./file/file-system.ts";
@@ -39,12 +40,40 @@ type LogPlace = Pick<LedgerStore, "engine" | "role">;
 
 const KEY_PURPOSE = "anulo event log";
 
-export type ServiceEvents = {
+/** An open log with its deliveries. */
+export type OpenEvents = {
   readonly log: EventLog;
   readonly webhooks: Webhooks;
   readonly sink: NatsSink | undefined;
   /** Waits until pending writes have ended, then closes the log. */
   close(): Promise<void>;
+};
+
+/** An event log that another process may have. */
+export type ServiceLog = Pick<EventLog, "cursorOf" | "append" | "read" | "waitForEvent" | "ended">;
+
+/** Webhooks that another process may deliver to. */
+export type ServiceWebhooks = Pick<Webhooks, "add" | "remove" | "enable" | "deadLetters" | "replay"> & {
+  list(): MaybePromise<ReturnType<Webhooks["list"]>>;
+};
+
+/** The event log of a service, and its webhooks. */
+export type ServiceEvents = {
+  readonly log: ServiceLog;
+  readonly webhooks: ServiceWebhooks;
+  /** Undefined while another process of the fleet has the log. */
+  readonly opened: OpenEvents | undefined;
+  /** Whether wallets whose events the log could not take may be opened again for that. */
+  readonly isAnswering: boolean;
+  close(): Promise<void>;
+};
+
+/** What decides which process of a fleet has the log. */
+export type SharedEvents = {
+  /** The fleet's id, 16 bytes. */
+  readonly group: Uint8Array;
+  /** Whether it is certainly this one. */
+  readonly isSure: () => boolean;
 };
 
 /**
@@ -67,8 +96,16 @@ async function sharedEngine(store: LogPlace | undefined): Promise<Engine | undef
  */
 export async function openServiceEvents(
   options: ServiceEventsOptions,
-  { store, log: logger }: { readonly store: LogPlace | undefined; readonly log: Logger },
-): Promise<ServiceEvents | string> {
+  {
+    store,
+    log: logger,
+    shared: fleet,
+  }: {
+    readonly store: LogPlace | undefined;
+    readonly log: Logger;
+    readonly shared?: SharedEvents | undefined;
+  },
+): Promise<OpenEvents | string> {
   const shared = await sharedEngine(store);
   const { folder, keyFile = join(folder, "key") } = options;
   const secret = await readServiceKey(keyFile);
@@ -79,7 +116,7 @@ export async function openServiceEvents(
     if (engine !== shared) await engine.close();
   };
   try {
-    return await openDeliveries(options, { engine, key, logger, closeEngine });
+    return await openDeliveries(options, { engine, key, logger, fleet, closeEngine });
   } catch (error) {
     await closeEngine();
     if (error instanceof EventLogInUse)
@@ -113,24 +150,26 @@ async function openDeliveries(
     readonly engine: Engine;
     readonly key: Uint8Array;
     readonly logger: Logger;
+    readonly fleet: SharedEvents | undefined;
     readonly closeEngine: () => Promise<void>;
   },
-): Promise<ServiceEvents> {
+): Promise<OpenEvents> {
   const { folder, natsAddress, allowsPrivateWebhooks = false, keepSeconds, acceptsOlder = false } = options;
-  const { engine, key, logger, closeEngine } = parts;
+  const { engine, key, logger, fleet, closeEngine } = parts;
   const log = await openEventLog({
     engine,
     key,
     folder,
     acceptRolledBack: acceptsOlder,
+    ...fleet,
     ...(keepSeconds !== undefined && { keepSeconds }),
   });
   let isClosing = false;
   log.ended.addEventListener("abort", () => {
-    if (!isClosing)
-      logger.error("the event log has ended: no events are kept until the service is started again", {
-        error: log.ended.reason,
-      });
+    const error = log.ended.reason;
+    if (isClosing) return;
+    if (fleet !== undefined) return logger.warn("this process has lost the fleet's event log", { error });
+    logger.error("the event log has ended: no events are kept until the service is started again", { error });
   });
   const closing: { close(): Promise<void> }[] = [log];
   const close = async () => {

@@ -175,7 +175,7 @@ export class WalletService implements Common {
     return createWalletMonitor({
       runtime,
       server: this.#server!,
-      events: typeof serviceEvents === "string" ? undefined : serviceEvents,
+      events: typeof serviceEvents === "string" ? undefined : () => serviceEvents.opened,
       daemon: this.#watching,
       engine: this.#store?.engine,
     });
@@ -272,6 +272,7 @@ export class WalletService implements Common {
         }
       },
       closeUnused: (most, closing) => wallets.closeUnused(most, closing),
+      closeUntold: (closing) => wallets.closeUntold(closing),
       closeLost: () => wallets.closeLost(),
     });
   }
@@ -320,8 +321,8 @@ export class WalletService implements Common {
 
   async #closeParts(): Promise<void> {
     await this.access?.close();
-    await this.#fleet?.leave();
     if (typeof this.serviceEvents !== "string") await this.serviceEvents.close();
+    await this.#fleet?.leave();
     if (this.#store !== undefined) await closeLedgerStore(this.#store);
   }
 

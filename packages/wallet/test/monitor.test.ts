@@ -125,7 +125,7 @@ test("an event log that has ended is reported, and what its deliveries lack", as
     webhooks: { list, givenUp: 5 },
     sink: { sequence: 8, isConnected: false },
   };
-  const { outcomes, read } = watched({ events });
+  const { outcomes, read } = watched({ events: () => events });
   assert.deepEqual(await outcomes(), { events: undefined });
   ending.abort();
   assert.deepEqual(await outcomes(), { events: "the event log has ended" });

@@ -151,6 +151,7 @@ class Publisher implements NatsSink {
     try {
       for (const event of events) {
         if (signal.aborted || log.ended.aborted) return;
+        if (!log.isHeld) throw new Error("another service may have the log");
         const subject = `${names.prefix}.${subjectToken(event.wallet)}.${subjectToken(event.type)}`;
         await connection.publish(subject, formatJson(event), `${log.id}_${event.sequence}`);
         sent = event.sequence;

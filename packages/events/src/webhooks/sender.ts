@@ -138,7 +138,7 @@ export class HookSender {
         if (this.#unrecorded >= MAX_UNRECORDED) await this.#save({ progress: this.#progress });
         await this.#sendPage();
       } catch {
-        // The store cannot be read or written now.
+        // The store cannot be read or written now, or another service may have the log.
         await clock.delay(STORE_PAUSE_MS, this.#over);
       }
     }
@@ -199,12 +199,13 @@ export class HookSender {
 
   /** Sends an event until it is delivered, is given up, or must not be sent any more. */
   async #sendUntilOver(event: LoggedEvent): Promise<void> {
-    const { clock, random } = this.#context;
+    const { clock, log, random } = this.#context;
     for (;;) {
       // `next` may come from a clock that was ahead.
       const pause = Math.min(this.#progress.next - clock.now(), MAX_PAUSE_MS);
       if (pause > 0) await clock.delay(pause, this.#over);
       if (this.#over.aborted) return;
+      if (!log.isHeld) throw new Error("another service may have the log");
       const failure = await this.#attempt(event);
       if (this.#over.aborted) return;
       const done = startAt(event.sequence, this.#progress.missed);

@@ -23,6 +23,18 @@ export type NamedRequest = {
   readonly admit: (bytes: number) => MaybePromise<void>;
 };
 
+/** What processes of a service ask one another, beside calls: it is answered on the port for them alone. */
+export type InternalTarget = {
+  /** Maximum sizes in bytes. */
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  /** `signal` is aborted when the process that asks closes the connection; `restricted`: whether that process is. */
+  answer(
+    body: Uint8Array,
+    asking: { readonly signal: AbortSignal; readonly restricted: boolean },
+  ): Promise<Answer>;
+};
+
 /** Several processes that share the objects of a service. */
 export interface Elsewhere {
   /** The response of the process that has the requested object; undefined if that is this process. */
@@ -32,4 +44,6 @@ export interface Elsewhere {
    * what was meant for another.
    */
   passOf(head: RequestHead): CheckedPass | "misdirected" | undefined;
+  /** The internal target of this path; undefined if there is none. */
+  internalAt?(target: string): InternalTarget | undefined;
 }

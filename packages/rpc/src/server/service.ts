@@ -22,7 +22,7 @@ import {
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
 import { errorOf, findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
 import type { Caller, CallerShare } from "./caller-share.ts";
-import type { Elsewhere, NamedRequest } from "./elsewhere.ts";
+import type { Elsewhere, InternalTarget, NamedRequest } from "./elsewhere.ts";
 import { EventStream, type StreamAnswer } from "./event-stream.ts";
 import { pageFaultOf } from "./foreign-page.ts";
 import type { HttpService } from "./http/connection.ts";
@@ -182,6 +182,8 @@ export function createHttpService(
     limits,
     open: (remoteAddress) => share.open(remoteAddress),
     requestBytesOf({ target }) {
+      const internal = isForPeers ? service.elsewhere?.internalAt?.(target) : undefined;
+      if (internal !== undefined) return internal.requestBytes;
       if (pageAt(target) !== undefined) return 0;
       const most =
         answerer.findResource(target, restricted)?.requestBytes ??
@@ -223,6 +225,9 @@ export function createHttpService(
       // A page is in memory anyway, so its response need not be admitted.
       const page = pageAt(head.target);
       if (page !== undefined) return httpAnswer(head, answerPage(head.method, page), origins);
+      const internal = pass && service.elsewhere?.internalAt?.(head.target);
+      if (internal !== undefined)
+        return answerInternal(service, { head, body: bodyBytes, pass: pass!, caller, share, internal });
       const resource = answerer.findResource(head.target, restricted);
       const named = resource === undefined ? askedOf(head.target, prefix) : undefined;
       const match = resource ?? named;
@@ -324,6 +329,39 @@ function namedRequest(
     },
     admit: (bytes) => budget.admit({ ...passedOnCost, responseBytes: bytes }),
   };
+}
+
+type Internal = Pick<Admission, "head" | "share" | "caller"> & {
+  readonly body: Uint8Array;
+  readonly pass: CheckedPass;
+  readonly internal: InternalTarget;
+};
+
+/** What another process has asked for, beside calls: counted and bounded as a call is. */
+function answerInternal(
+  service: Service,
+  { head, body, pass, caller, share, internal }: Internal,
+): MaybePromise<HttpAnswer | undefined> {
+  const { restricted, mayAct } = pass;
+  const { requestBytes, responseBytes } = internal;
+  const budget = new RequestBudget(caller, body.length);
+  const request: RequestInfo = {
+    dialect: service.dialect,
+    restricted,
+    mayAct,
+    remoteAddress: caller.remoteAddress,
+    id: service.nameRequest(head.requestId),
+    name: undefined,
+    idempotencyKey: undefined,
+    bearer: undefined,
+    caller,
+    budget,
+  };
+  const answer = () =>
+    whenReady(budget.admit({ ...costs.small, requestBytes, responseBytes }), () =>
+      internal.answer(body, { signal: caller.leftSignal, restricted }),
+    );
+  return answerWithin(service, { head, answer, request, share, caller });
 }
 
 type Admission = {

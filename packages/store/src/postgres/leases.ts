@@ -22,7 +22,8 @@ export interface FleetState {
 
 /**
  * Who serves which wallet, by the clock of the database: a process is a member while it renews its membership, and
- * holds leases by the names of wallets. All methods throw `StoreUnavailable`; those of a member also `Expelled`.
+ * holds leases by the names of wallets. A name that begins with `/` is no wallet's: whoever takes its lease has it, and
+ * it is neither counted nor adopted. All methods throw `StoreUnavailable`; those of a member also `Expelled`.
  */
 export interface WalletLeases {
   /**
@@ -42,7 +43,7 @@ export interface WalletLeases {
   confirm(process: string, name: string): Promise<void>;
   /** Takes up to `most` leases that are free, but none of `others`, and answers their names. */
   adopt(process: string, most: number, others?: readonly string[]): Promise<string[]>;
-  /** The names of all leases that a process has. */
+  /** The names of all wallets whose leases a process has. */
   heldBy(process: string): Promise<string[]>;
   /** Frees a lease, for any member to go on with the wallet. */
   handOver(process: string, name: string): Promise<void>;
@@ -70,6 +71,9 @@ const MEMBER_CONNECTIONS = 2;
 const ANSWER_SHARE = 0.3;
 /** Foreign key violation: the process is not there. */
 const NO_SUCH_PROCESS = "23503";
+
+/** Restricts leases to those of wallets. */
+const OF_WALLETS = "left(name, 1) <> '/'";
 
 const bytesOf = (process: string): Buffer => Buffer.from(process, "hex");
 const nameOf = (process: Buffer): string => process.toString("hex");
@@ -148,9 +152,10 @@ export async function openWalletLeases(
         throw new Expelled("the membership has ended");
     },
     async state() {
-      const text = `SELECT process, address, (SELECT count(*) FROM anulo.leases WHERE process = member.process)
+      const text = `SELECT process, address, (SELECT count(*) FROM anulo.leases
+          WHERE process = member.process AND ${OF_WALLETS})
         FROM anulo.processes AS member WHERE fleet = $1 ORDER BY process`;
-      const free = "SELECT count(*) FROM anulo.leases WHERE fleet = $1 AND process IS NULL";
+      const free = `SELECT count(*) FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND ${OF_WALLETS}`;
       const members = await run<[Buffer, string, string]>(quick, text, [fleet]);
       const [count] = await run<[string]>(quick, free, [fleet]);
       return {
@@ -185,12 +190,12 @@ export async function openWalletLeases(
     async adopt(process, most, others = []) {
       const text = `UPDATE anulo.leases SET process = $2 WHERE fleet = $1 AND process IS NULL AND name IN (
         SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND name <> ALL($4)
-        LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING name`;
+          AND ${OF_WALLETS} LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING name`;
       const rows = await run<[string]>(database, text, [fleet, bytesOf(process), most, others]);
       return rows.map(([name]) => name);
     },
     async heldBy(process) {
-      const text = "SELECT name FROM anulo.leases WHERE fleet = $1 AND process = $2";
+      const text = `SELECT name FROM anulo.leases WHERE fleet = $1 AND process = $2 AND ${OF_WALLETS}`;
       return (await run<[string]>(database, text, [fleet, bytesOf(process)])).map(([name]) => name);
     },
     async handOver(process, name) {

@@ -20,9 +20,11 @@ npm run crash -- events [--rounds N] [--payments N] [--journal | --postgres] [--
   kills a wallet service with an event log in each of N rounds (100), in which 100,000 payments come in and some are
   undone: three kinds of consumers see every event once and in order. Its ledgers are in the folder's own store, in
   journals, or in a PostgreSQL server of its own
-npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--pause-every N] [--seed TEXT]
+npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--pause-every N] [--events]
+    [--seed TEXT]
   kills one of 3 processes of a fleet in each of N rounds (220), in every Nth (11th) stops it for a minute instead, while
-  some of its 30 wallets pay: each payment is made once, nothing of a former owner is kept
+  some of its 30 wallets pay: each payment is made once, nothing of a former owner is kept. With --events three kinds of
+  consumers see each event of the fleet once and in order, and all payments in them
 `;
 
 const DEFAULT_ROUNDS = 200;
@@ -109,9 +111,10 @@ async function killFleet(args: readonly string[]): Promise<void> {
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
   const begin = performance.now();
   const seconds = () => Math.round((performance.now() - begin) / 1000);
-  const { kills, pauses, payments, attempts, slowestTakeoverMs } = await runFleetRounds({
+  const report = await runFleetRounds({
     rounds,
     seed,
+    events: args.includes("--events"),
     processes: roundsOf(args, 3, "--processes"),
     wallets: roundsOf(args, 30, "--wallets"),
     pauseEvery: roundsOf(args, FLEET_ROUNDS_PER_PAUSE, "--pause-every"),
@@ -124,6 +127,11 @@ async function killFleet(args: readonly string[]): Promise<void> {
       );
     },
   });
+  const { kills, pauses, payments, attempts, slowestTakeoverMs, events, repeated } = report;
+  if (events > 0)
+    print(
+      `crash: ${events} events, each seen once and in order by a cursor, a webhook (${repeated} repeated) and a stream`,
+    );
   print(
     `crash: seed ${seed}: ${kills} kills, ${pauses} pauses, ${payments} payments asked for ${attempts} times, each made ` +
       `once, nothing of a former owner kept; slowest takeover ${slowestTakeoverMs} ms; ${seconds()} s`,

@@ -211,6 +211,11 @@ export class Follower {
     this.#outbox?.confirm(change);
   }
 
+  /** Whether the log could not take events, so that the wallet has to be opened again for them. */
+  get isUntold(): boolean {
+    return this.#isLost && this.#options.sink !== undefined;
+  }
+
   /** Writes the waiting events to the log, unless it can't be written. */
   async close(): Promise<void> {
     await this.settled();

@@ -60,6 +60,8 @@ export type OpenWallet = {
   readonly store: () => Promise<void>;
   /** Stores no more changes: its files are about to be replaced. */
   readonly abandon: () => void;
+  /** Whether the event log could not take events of it, so that it has to be opened again for them. */
+  readonly isUntold: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -200,12 +202,13 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
       .catch(refuseUnwritten);
   };
   const abandon = () => log.refuse(new WalletRefusal("NOT_OPEN", "No wallet file"));
+  const isUntold = () => follower?.isUntold === true;
   addresses?.writeWhenReady(wallet);
   const close = () => closeWallet(opened, options, addresses);
   const { createdAt, settings, isBackground = false } = file;
   const about = { createdAt, settings, isBackground };
   const files = { paths, keysImage, about, locks, cache, background };
-  const opened: OpenWallet = { wallet, ...files, changeKey, store, abandon, close };
+  const opened: OpenWallet = { wallet, ...files, changeKey, store, abandon, isUntold, close };
   try {
     await joinBackground(opened, file, options);
   } catch (error) {

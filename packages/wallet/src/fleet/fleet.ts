@@ -7,6 +7,9 @@ import type { SharedWallets } from "../file/open-rows.ts";
 import { nextFolderOf, removeNextFolder, type WalletPaths } from "../file/wallet-files.ts";
 import { failedToOpen, MissingWallet, WalletRefusal } from "../refusal.ts";
 import { Backoff } from "./backoff.ts";
+import { FleetEvents } from "./events/fleet-events.ts";
+import type { LogHolderParts } from "./events/log-holder.ts";
+import { EVENT_LOG_PATH } from "./events/log-requests.ts";
 import { elsewhere, Membership } from "./membership.ts";
 import { Router } from "./router.ts";
 
@@ -37,6 +40,8 @@ export interface FleetHost {
   open(name: string): Promise<void>;
   /** Closes up to `most` idle wallets, and calls `closing` with each name before. */
   closeUnused(most: number, closing: (name: string) => void): Promise<void>;
+  /** Closes idle wallets whose events the log could not take, and calls `closing` with each name before. */
+  closeUntold(closing: (name: string) => void): Promise<void>;
   /** Closes all wallets with files. */
   closeLost(): Promise<void>;
 }
@@ -53,6 +58,8 @@ export type FleetParts = {
   readonly settings: string;
   readonly restricted: boolean;
   readonly log: Logger;
+  /** Opens the event log of the fleet; if left out, it has none. */
+  readonly openEvents?: LogHolderParts["open"] | undefined;
   readonly elapsed?: () => number;
 };
 
@@ -91,13 +98,30 @@ export class Fleet {
 
   /** Finds the process that handles each call; before this process has joined, there is none. */
   readonly router: Router;
+  /** Undefined if no events are kept. */
+  readonly events: FleetEvents | undefined;
 
   constructor(parts: FleetParts) {
-    const { leases, passes, restricted, elapsed = () => performance.now() } = parts;
+    const { leases, passes, restricted, openEvents, elapsed = () => performance.now() } = parts;
     this.#parts = parts;
     this.#elapsed = elapsed;
     this.#backoff = new Backoff(elapsed);
-    this.router = new Router({ membership: () => this.#membership, leases, passes, restricted, elapsed });
+    const membership = () => this.#membership;
+    this.events =
+      openEvents &&
+      new FleetEvents({
+        membership,
+        router: () => this.router,
+        isHere: (name) => this.#membership?.isHere(name) === true,
+        leases,
+        engineFor: (name) => this.#engineFor(name),
+        open: openEvents,
+        restricted,
+        log: parts.log,
+        elapsed,
+      });
+    const internal = new Map(this.events && [[EVENT_LOG_PATH, this.events.target]]);
+    this.router = new Router({ membership, leases, passes, restricted, elapsed, internal });
   }
 
   /**
@@ -105,7 +129,10 @@ export class Fleet {
    */
   async join(address: string, host: FleetHost): Promise<void> {
     const { leases, settings, log } = this.#parts;
-    const onEnded = () => void this.#closeLost();
+    const onEnded = () => {
+      this.events?.holder.lost();
+      void this.#closeLost();
+    };
     this.#membership = new Membership({
       leases,
       address,
@@ -121,6 +148,8 @@ export class Fleet {
     if (this.#membership.process === undefined)
       throw new WalletRefusal("UNKNOWN_ERROR", "The fleet can't be joined: the database does not answer");
     this.#beating = this.#keepBeating();
+    await this.events?.holder.update();
+    if (this.events?.holder.failure !== undefined) throw this.events.holder.failure;
   }
 
   /** Throws `WalletRefusal` unless this process certainly has the wallet. */
@@ -134,6 +163,7 @@ export class Fleet {
 
   /** From here on, closed wallets go to the other processes. */
   beginToLeave(): void {
+    this.events?.beginToLeave();
     this.#membership?.beginToLeave();
   }
 
@@ -195,10 +225,12 @@ export class Fleet {
     this.router.update();
     if (!membership.isSure) return;
     this.#isEmpty = false;
+    void this.events?.holder.update();
     // No renewal waits for what is done for wallets.
     if (this.#beats++ % BEATS_PER_LOOK === 0) void this.#takeUnknown(membership);
     void this.#takeOver(membership);
     void this.#balance(membership);
+    if (this.events?.isAnswering === true) void this.#openUntold(membership);
   }
 
   /** The number of wallets per process if those open and those to be opened were shared equally. */
@@ -298,6 +330,13 @@ export class Fleet {
     } finally {
       this.#handsOver = false;
     }
+  }
+
+  /** Has wallets opened again whose events the log could not take while it could not be had; never rejects. */
+  async #openUntold(membership: Membership): Promise<void> {
+    await this.#host
+      ?.closeUntold((name) => membership.handOverNext(name))
+      .catch((error) => this.#parts.log.warn("wallets can't be opened again", { error }));
   }
 
   async #closeLost(): Promise<void> {

@@ -8,6 +8,7 @@ import {
   createForwarder,
   type Elsewhere,
   formatJson,
+  type InternalTarget,
   type Json,
   misdirected,
   type NamedRequest,
@@ -48,8 +49,19 @@ export type RouterOptions = {
   readonly restricted: boolean;
   /** Returns milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
+  /** What other processes may ask of this one, beside calls, by its path. */
+  readonly internal?: ReadonlyMap<string, InternalTarget>;
   /** Milliseconds within which another process has to answer that it lives; two seconds by default. */
   readonly aliveMs?: number;
+};
+
+/** A request to another process that is no call. */
+export type Question = {
+  readonly target: string;
+  readonly body: Uint8Array;
+  /** Maximum size of the answer. */
+  readonly mostBytes: number;
+  readonly signal: AbortSignal;
 };
 
 /** The state that this process keeps of another one while both are members. */
@@ -80,6 +92,40 @@ export class Router implements Elsewhere {
   passOf(head: Head): CheckedPass | "misdirected" | undefined {
     const process = this.#options.membership()?.process;
     return this.#options.passes.check(head.authorization, process, head);
+  }
+
+  internalAt(target: string): InternalTarget | undefined {
+    return this.#options.internal?.get(target);
+  }
+
+  /**
+   * The answer of another process to what is no call. Throws `NotReached` if nothing was asked, as where it is no member
+   * now, and `NoAnswer`.
+   */
+  async ask(process: string, { target, body, mostBytes, signal }: Question): Promise<Answer> {
+    const membership = this.#options.membership();
+    const member = membership && othersOf(membership).find((other) => other.process === process);
+    if (member === undefined) throw new NotReached("the process is no member");
+    const request = { method: "POST", target, idempotencyKey: undefined };
+    const passed = { ...request, mayAct: true, restricted: this.#options.restricted };
+    const peer = this.#peerOf(member);
+    peer.calls += 1;
+    try {
+      const answer = await this.#post(member, passed, {
+        ...request,
+        id: "internal",
+        body,
+        admit: (bytes) => {
+          if (bytes > mostBytes) throw new NoAnswer("the answer is too long");
+        },
+        signals: [signal, peer.signalGone.signal],
+      });
+      if (answer === undefined || answer.status === misdirected.status)
+        throw new NotReached("the process does not answer for this");
+      return answer;
+    } finally {
+      peer.calls -= 1;
+    }
   }
 
   answer(request: NamedRequest): Answer | undefined | Promise<Answer | undefined> {

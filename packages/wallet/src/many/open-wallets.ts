@@ -43,6 +43,8 @@ function isBroken(opened: OpenWallet | undefined): opened is OpenWallet {
   return error instanceof UnwrittenStore || error instanceof UnreadStore;
 }
 
+const isUntold = ({ isIdle, opened }: WalletEntry): boolean => isIdle && opened?.isUntold() === true;
+
 export class OpenWallets {
   readonly #common: Common;
   readonly #log: Logger;
@@ -244,17 +246,23 @@ export class OpenWallets {
     await Promise.all(idle.map((entry) => this.#closeIfIdle(entry)));
   }
 
+  /** Closes idle wallets whose events the log could not take, and calls `closing` with each name before. */
+  async closeUntold(closing: (name: string) => void): Promise<void> {
+    const untold = [...this.#entries].filter((entry) => isUntold(entry) && !entry.isRefreshing);
+    await Promise.all(untold.map((entry) => this.#closeNamed(entry, closing)));
+  }
+
   /** Closes up to `most` idle wallets, the least recently used first, and calls `closing` with each name before. */
   async closeUnused(most: number, closing: (name: string) => void): Promise<void> {
     const unused = [...this.#entries].filter(({ isIdle, isRefreshing }) => isIdle && !isRefreshing);
     const oldest = unused.sort((a, b) => a.lastUsed - b.lastUsed).slice(0, most);
-    await Promise.all(
-      oldest.map((entry) =>
-        this.#closeIfIdle(entry, () => {
-          if (entry.paths !== undefined) closing(basename(entry.paths.base));
-        }),
-      ),
-    );
+    await Promise.all(oldest.map((entry) => this.#closeNamed(entry, closing)));
+  }
+
+  #closeNamed(entry: WalletEntry, closing: (name: string) => void): Promise<void> {
+    return this.#closeIfIdle(entry, () => {
+      if (entry.paths !== undefined) closing(basename(entry.paths.base));
+    });
   }
 
   /** Runs a task while no open wallet scans or spends, with everything they know in their files. */

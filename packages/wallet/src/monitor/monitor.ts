@@ -36,7 +36,9 @@ export interface WalletSource extends RpcSource {
   readonly wallet: WalletMonitor;
 }
 
-export type Watched = Pick<WalletMonitor, "runtime" | "server" | "events"> & {
+export type Watched = Pick<WalletMonitor, "runtime" | "server"> & {
+  /** The service's open event log, where this process has it; undefined for a service without events. */
+  readonly events: (() => WatchedEvents | undefined) | undefined;
   /** A separate connection; undefined for a service without a node. */
   readonly daemon: Daemon | undefined;
   readonly engine: Pick<Engine, "markOf"> | undefined;
@@ -88,10 +90,20 @@ export function createWalletMonitor({ daemon, engine, now, ...watched }: Watched
       store: () => reach(store!, clock, () => engine.markOf(NO_WALLET)).then(() => undefined),
     }),
     ...(events !== undefined && {
-      events: () => (events.log.ended.aborted ? "the event log has ended" : undefined),
+      events: () => (events()?.log.ended.aborted === true ? "the event log has ended" : undefined),
     }),
   };
-  return { ...watched, node, store, checks };
+  const { server } = watched;
+  return {
+    runtime: watched.runtime,
+    server,
+    get events() {
+      return events?.();
+    },
+    node,
+    store,
+    checks,
+  };
 }
 
 /**

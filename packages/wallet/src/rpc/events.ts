@@ -1,5 +1,5 @@
 /** Events of the wallets. Declarations: @anulo/rpc wallet/resources. */
-import { type EventLog, type EventQuery, formatJson } from "@anulo/events";
+import { type EventQuery, formatJson } from "@anulo/events";
 import {
   walletResources as declared,
   HttpError,
@@ -9,7 +9,9 @@ import {
   wrongWallet,
 } from "@anulo/rpc";
 import type { LiveToken } from "../access/token-book.ts";
+import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import type { ServiceLog } from "../service-events.ts";
 
 /** Number of events per read for a stream: few, since they stay in memory until the client has received them. */
 const EVENTS_AT_ONCE = 100;
@@ -20,10 +22,16 @@ const BAD_QUERY = -32602;
 const NO_EVENTS = -1;
 
 /** Throws HttpError if the service keeps no events. */
-function logOf({ service: { serviceEvents } }: Pick<WalletContext, "service">): EventLog {
+function logOf({ service: { serviceEvents } }: Pick<WalletContext, "service">): ServiceLog {
   const why = typeof serviceEvents === "string" ? serviceEvents : undefined;
   if (typeof serviceEvents !== "string" && !serviceEvents.log.ended.aborted) return serviceEvents.log;
   throw new HttpError(503, { code: NO_EVENTS, message: why ?? "The event log has ended" });
+}
+
+/** No process of the fleet has the log: it is as with a service that has none at the moment. */
+function refuseWithoutLog(error: unknown): never {
+  if (!(error instanceof WalletRefusal)) throw error;
+  throw new HttpError(503, { code: error.code, message: error.message });
 }
 
 /** The position at which a client continues: after the last event of the stream that it has received. */
@@ -50,7 +58,7 @@ function endOf(token: LiveToken | undefined, signal: AbortSignal): AbortSignal {
 
 /** Returns the existing events, then new ones, until the client disconnects. */
 async function* follow(
-  log: EventLog,
+  log: ServiceLog,
   { after, ...filter }: Omit<EventQuery, "limit">,
   signal: AbortSignal,
 ): AsyncGenerator<ServerEvent, void> {
@@ -58,7 +66,8 @@ async function* follow(
     const { events, next } = await log.read({ ...filter, after: at, limit: EVENTS_AT_ONCE });
     for (const event of events) yield { id: `${event.sequence}`, event: event.type, data: formatJson(event) };
     at = next;
-    if (events.length === 0 && next >= log.last) await log.waitForEvent(next, signal);
+    // Events beyond those that a filter left out are no reason to wait.
+    if (events.length === 0) await log.waitForEvent(next, signal);
   }
 }
 
@@ -81,7 +90,7 @@ export const walletResourceHandlers = implementResourcesFor<WalletContext>()(dec
       return {
         events: follow(log, { ...filter, after: startOf(after, lastEventId) }, endOf(token, signal)),
       };
-    const { events, next, oldest } = await log.read({ ...filter, after, limit });
+    const { events, next, oldest } = await log.read({ ...filter, after, limit }).catch(refuseWithoutLog);
     return { json: { events: events as unknown as Json[], next, oldest } };
   },
 });

@@ -1,8 +1,8 @@
 /** Deliveries of the service's events. Declarations: @anulo/rpc wallet/webhooks. */
-import type { Webhooks } from "@anulo/events";
 import { wallet as declared, implementFor, scopeRefusal } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import type { ServiceWebhooks } from "../service-events.ts";
 
 /** Maximum number that the log returns at once. */
 const LETTERS_AT_ONCE = 100;
@@ -12,7 +12,7 @@ const LETTERS_AT_ONCE = 100;
  */
 async function within<T>(
   { service: { serviceEvents } }: Pick<WalletContext, "service">,
-  task: (webhooks: Webhooks) => Promise<T>,
+  task: (webhooks: ServiceWebhooks) => Promise<T>,
 ): Promise<T> {
   if (typeof serviceEvents === "string") throw new WalletRefusal("UNKNOWN_ERROR", serviceEvents);
   try {
@@ -44,7 +44,7 @@ export const webhookHandlers = implementFor<WalletContext>()(declared.webhooks, 
     }),
   listWebhooks: (_, context) =>
     within(context, async (webhooks) => ({
-      webhooks: webhooks.list().map(({ id, types, nextAttempt, ...webhook }) => ({
+      webhooks: (await webhooks.list()).map(({ id, types, nextAttempt, ...webhook }) => ({
         ...webhook,
         webhook_id: id,
         wallets: [...webhook.wallets],

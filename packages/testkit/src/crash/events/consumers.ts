@@ -11,6 +11,7 @@ import { SeenEvents } from "./seen.ts";
 
 const EVENTS_PER_PAGE = 1000;
 const PAUSE_MS = 50;
+const ANSWER_MS = 10_000;
 /** Maximum milliseconds for which the receiver of webhooks takes what comes, and for which it fails. */
 const MAX_PERIOD_MS = 3000;
 
@@ -62,7 +63,8 @@ export class CursorConsumer {
 
   async #fetchPage(): Promise<ExactObject> {
     const url = `${this.#urlOf()}/events?after=${this.seenEvents.last}&limit=${EVENTS_PER_PAGE}`;
-    const response = await fetch(url);
+    // A process that is stopped does not answer.
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
     const page = parseExact(await response.text());
     if (!response.ok || !isExactObject(page)) throw new Error(`HTTP ${response.status}`);
     return page;

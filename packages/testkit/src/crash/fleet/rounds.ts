@@ -15,6 +15,8 @@ export type FleetRoundsOptions = {
   readonly pauseEvery: number;
   /** For so long. */
   readonly pauseMs: number;
+  /** Whether the fleet keeps events, which a cursor, a webhook and a stream follow. */
+  readonly events?: boolean;
   readonly onRound?: (round: FleetRound) => void;
 };
 
@@ -34,6 +36,9 @@ export type FleetReport = {
   readonly payments: number;
   readonly attempts: number;
   readonly slowestTakeoverMs: number;
+  /** Events that were told, and webhooks that came again; 0 where no events are kept. */
+  readonly events: number;
+  readonly repeated: number;
 };
 
 const PAYMENTS_PER_ROUND = 4;
@@ -86,6 +91,8 @@ class Rounds {
       payments: this.#payments.length,
       attempts: this.#payments.reduce((sum, { attempts }) => sum + attempts, 0),
       slowestTakeoverMs: this.#slowestTakeoverMs,
+      events: this.#world.readers?.count ?? 0,
+      repeated: this.#world.readers?.repeated ?? 0,
     };
   }
 
@@ -110,6 +117,7 @@ class Rounds {
     const balanceMs = round % ROUNDS_PER_BALANCE === 0 ? undefined : await this.#watchBalance();
     this.#payments.push(...(await Promise.all(payments)));
     await world.devnet.mine(BLOCKS_TO_SPEND_CHANGE);
+    world.readers?.check();
     const mishap = isPause ? "pause" : "kill";
     this.#options.onRound?.({ round, mishap, moved: had.length, takeoverMs, balanceMs });
   }
@@ -205,6 +213,22 @@ class Rounds {
       entries.length === this.#payments.length,
       `${entries.length} payments were received, ${this.#payments.length} were answered`,
     );
+    await this.#checkTold();
+  }
+
+  /** Every payment and receipt was told, each once. */
+  async #checkTold(): Promise<void> {
+    const { readers, names, members } = this.#world;
+    if (readers === undefined) return;
+    const ask = (name: string, method: string, params = {}) =>
+      this.#world.askUntilAnswered(() => members[0]!, name, { method, params });
+    for (const name of names) await ask(name, "refresh");
+    await readers.demandAll();
+    for (const { answer } of this.#payments) readers.demandPaid(String(answer.tx_hash));
+    for (const name of names) {
+      const { answer } = await ask(name, "get_transfers", { in: true });
+      readers.demandReceived(name, listOf(answer.in));
+    }
   }
 }
 
@@ -213,7 +237,9 @@ class Rounds {
  * each payment is made once, nothing of a former owner is kept. Rejects at the first failure.
  */
 export async function runFleetRounds(options: FleetRoundsOptions): Promise<FleetReport> {
-  const world = await FleetWorld.create(options);
+  const { seed, events = false } = options;
+  const chance = events ? createChance(`${seed} events`) : undefined;
+  const world = await FleetWorld.create({ ...options, events: chance });
   try {
     const rounds = new Rounds(world, options);
     for (let round = 1; round <= options.rounds; round++) {

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { CallFailed, call, type Devnet, type Exact, type ExactObject, startDevnet } from "@anulo/devnet";
 import { type RunningPostgres, startPostgres } from "../../programs/postgres.ts";
+import type { Chance } from "../chance.ts";
 import { Member } from "./member.ts";
+import { FleetReaders } from "./readers.ts";
 
 const CREATED_AT_ONCE = 8;
 const RETRY_MS = 100;
@@ -16,7 +18,12 @@ const ANSWERED_WITHIN_MS = 90_000;
 /** So many make rewards mature, and give every ring its decoys. */
 const BLOCKS_TO_SPEND = 120;
 
-export type FleetWorldOptions = { readonly processes: number; readonly wallets: number };
+export type FleetWorldOptions = {
+  readonly processes: number;
+  readonly wallets: number;
+  /** With which the receiver of the fleet's events fails at times; if left out, no events are kept. */
+  readonly events?: Chance | undefined;
+};
 
 export class FleetWorld {
   readonly #folder = mkdtempSync(join(tmpdir(), "anulo-fleet-"));
@@ -25,6 +32,8 @@ export class FleetWorld {
   readonly members: Member[] = [];
   readonly devnet: Devnet;
   readonly postgres: RunningPostgres;
+  /** Undefined if no events are kept. */
+  readers: FleetReaders | undefined;
 
   private constructor(devnet: Devnet, postgres: RunningPostgres, wallets: number) {
     this.devnet = devnet;
@@ -33,13 +42,17 @@ export class FleetWorld {
   }
 
   /** Starts the processes, makes the wallets, has each paid a few blocks, and waits until they know all blocks. */
-  static async create({ processes, wallets }: FleetWorldOptions): Promise<FleetWorld> {
+  static async create({ processes, wallets, events }: FleetWorldOptions): Promise<FleetWorld> {
     const postgres = await startPostgres();
     const devnet = await startDevnet();
     const world = new FleetWorld(devnet, postgres, wallets);
     try {
+      world.readers = events && (await FleetReaders.start(events, () => world.#anyUrl(events)));
       // The first one makes the service's key.
       for (let i = 0; i < processes; i++) world.members.push(await world.startMember());
+      const { readers } = world;
+      if (readers !== undefined)
+        await world.askUnnamed(world.members[0]!, "add_webhook", { url: readers.hookUrl, after: 0 });
       await world.#createWallets();
       return world;
     } catch (error) {
@@ -48,11 +61,16 @@ export class FleetWorld {
     }
   }
 
+  #anyUrl(chance: Chance): string {
+    return this.members.length === 0 ? "" : chance.pick(this.members).url;
+  }
+
   startMember(...flags: readonly string[]): Promise<Member> {
     return Member.start([
       ...["--wallet-dir", this.#walletDir, "--store", this.postgres.address],
       ...["--service-key-file", join(this.#folder, "service.key")],
       ...["--daemon-address", this.devnet.nodeUrl, "--trusted-daemon", "--max-open-wallets", "100000"],
+      ...(this.readers?.flags ?? []),
       ...flags,
     ]);
   }
@@ -86,7 +104,7 @@ export class FleetWorld {
   /** The wallets whose leases a process holds. */
   walletsOf({ address }: Member): string[] {
     return this.postgres.query(`SELECT name FROM anulo.leases JOIN anulo.processes USING (process)
-      WHERE address = '${address}' ORDER BY name`);
+      WHERE address = '${address}' AND name NOT LIKE '/%' ORDER BY name`);
   }
 
   /** One call about a wallet, by any process. */
@@ -122,6 +140,7 @@ export class FleetWorld {
 
   async stop(): Promise<void> {
     for (const member of this.members) await member.process.kill();
+    await this.readers?.stop();
     await this.devnet.stop();
     await this.postgres.stop();
     rmSync(this.#folder, { recursive: true, force: true });
