@@ -20,21 +20,22 @@ after(() => devnet.stop());
 
 const createParams = { filename: "", password: "", language: "English" };
 
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-many-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+const makeFolder = () => mkdtempSync(join(tmpdir(), "anulo-many-"));
+const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
 async function start(t: TestContext, options: Partial<WalletServiceOptions> = {}) {
+  const folder = makeFolder();
   const service = await createWalletService({
     listen: [{ host: "127.0.0.1", port: 0 }],
-    walletDirectory: folderOf(t),
+    walletDirectory: folder,
     daemon: { url: devnet.nodeUrl },
     trustedDaemon: true,
     ...options,
   });
-  t.after(() => service.stop());
+  t.after(async () => {
+    await service.stop();
+    remove(folder);
+  });
   return asker(service.url);
 }
 
@@ -101,7 +102,11 @@ async function spawnService(t: TestContext, folder: string): Promise<{ child: Ch
   const flags = ["--wallet-dir", folder, "--rpc-bind-port", "0", "--disable-rpc-login"];
   const args = [program, "wallet", ...flags, "--daemon-address", devnet.nodeUrl];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  t.after(() => child.kill("SIGKILL"));
+  const ended = once(child, "exit");
+  t.after(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
   let said = "";
   for await (const part of child.stdout!) {
     said += String(part);
@@ -112,7 +117,7 @@ async function spawnService(t: TestContext, folder: string): Promise<{ child: Ch
 }
 
 test("a service that is killed with many wallets open opens them all again", async (t) => {
-  const folder = folderOf(t);
+  const folder = makeFolder();
   const first = await spawnService(t, folder);
   const names = Array.from({ length: 20 }, (_, i) => `w${i}`);
   await Promise.all(names.map((name) => first.ask(name, "create_wallet", createParams)));
@@ -121,6 +126,8 @@ test("a service that is killed with many wallets open opens them all again", asy
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
   const second = await spawnService(t, folder);
+  // After the processes have ended: hooks run in order.
+  t.after(() => remove(folder));
   assert.deepEqual(await Promise.all(names.map((name) => addressOf(second.ask, name))), addresses);
   for (const name of names) {
     const { subaddress_accounts: accounts } = await second.ask(name, "get_accounts");
