@@ -5,6 +5,7 @@ import { NULL_HASH, networks } from "@anulo/protocol";
 import { openChain } from "../src/chain/open-chain.ts";
 import { proofsCost } from "../src/chain/proof-costs.ts";
 import { messages } from "../src/peers/messages.ts";
+import { dropFromPool } from "../src/pool/maintain.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { loadBlocks, now, pow } from "./chain-fixture.ts";
 import { meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
@@ -65,6 +66,26 @@ test("a peer is charged for the proofs of its transactions", async () => {
   });
   assert.equal(node.chain.parts.pool.size, txs.length);
   checkCharged(counts);
+});
+
+test("who fills the pool is charged for what is dropped from it", async () => {
+  const { node, stranger } = await scene();
+  await stranger.say(messages.newTransactions, {
+    txs: [...txs],
+    _: new Uint8Array(),
+    dandelionpp_fluff: true,
+  });
+  const { parts } = node.chain;
+  const sizes: number[] = [];
+  const measure = <T>(run: () => T): T => {
+    const result = run();
+    sizes.push(parts.pool.size);
+    return result;
+  };
+  const keys = [...parts.pool.cheapestFirst()].map(({ key }) => key);
+  assert.equal(keys.length, txs.length);
+  await dropFromPool({ ...parts, proofs: { ...parts.proofs, measure } }, keys);
+  assert.deepEqual(sizes, [0]);
 });
 
 test("a peer is charged for the proofs of its block", async () => {
