@@ -22,11 +22,12 @@ export const sharedLimits = {
   },
   work: {
     /**
-     * The share of the event loop's time that messages of peers may use: half, so that RPC callers, blocks being added
-     * and timers find it free every other moment, however many peers send however much. A single peer may use all of it
-     * while no other needs any: enough to serve, or to read, some ten thousand empty blocks a second.
+     * The share of the event loop's time that messages of peers may use, however many peers send however much. RPC
+     * callers that are strangers may use as much, and a fifth is left to the owner, blocks being added and timers. What
+     * no slice measures, the garbage collector's threads and the system's work for sockets, takes up to as much again.
+     * A single peer may use all of it while no other needs any.
      */
-    allPeers: { share: 0.5, burstMs: 20 },
+    allPeers: { share: 0.4, burstMs: 20 },
     /**
      * The share that a peer may use and still be served before those that used more: a twentieth. A node at the tip of
      * the chain needs a thousandth, so it is served at once even beside many peers that send requests without end.

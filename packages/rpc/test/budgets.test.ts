@@ -339,7 +339,7 @@ describe("the share of strangers", () => {
   it("has a part of the processor's time, whatever its callers send, each address in its turn", async () => {
     // Closes: strangers whose requests are cheap to send and costly to refuse keep a core busy for ever.
     let time = 0;
-    const share = shareOf({}, () => time);
+    const share = shareOf({ eventLoopShare: 0.5 }, () => time);
     const [greedy, other] = ["1.2.3.4", "5.6.7.8"].map((address) => share.open(address));
     assert.equal(share.turn(greedy!), undefined);
     share.charge(500 + 500);

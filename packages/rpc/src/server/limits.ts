@@ -100,7 +100,7 @@ const strangers = {
   answerBytes: 32 * MiB,
   requestsPerAddress: 200,
   expensiveCalls: 2,
-  eventLoopShare: 0.5,
+  eventLoopShare: 0.4,
   batch: 20,
   batchBytes: 4 * MiB,
   heldBytesPerAddress: 64 * MiB,
