@@ -66,6 +66,7 @@ const floors = [
           "proofs/",
           "multisig/",
           "cold-signing/",
+          "signer/",
           "keys/",
           "history/",
           // What they work with.

@@ -137,7 +137,7 @@ export function secretsOf({ service, others }: Pick<Scene, "service" | "others">
     ...of("seed", [alice.mnemonic]),
     ...of(
       "spend key",
-      wallets.map(({ keys }) => keys.spendSecret),
+      wallets.map(({ signer }) => signer.keys.spendSecret),
     ),
     ...of(
       "view key",
@@ -149,7 +149,7 @@ export function secretsOf({ service, others }: Pick<Scene, "service" | "others">
     ),
     ...of(
       "multisig key",
-      wallets.flatMap(({ keys }) => keys.multisig?.shares ?? []),
+      wallets.flatMap(({ signer }) => signer.keys.multisig?.shares ?? []),
     ),
     ...of(
       "multisig nonce",

@@ -356,7 +356,7 @@ const isMetBy: {
   trustedDaemon: ({ wallet }) => wallet.daemon.isTrusted,
   mainWallet: ({ background }) => !background.isWallet,
   spendKey: ({ wallet }) => !wallet.isBackgroundSyncing,
-  enabledMultisig: ({ wallet }) => wallet.multisig === undefined || wallet.preferences.allowsMultisig,
+  enabledMultisig: ({ wallet }) => wallet.signer.kind !== "multisig" || wallet.preferences.allowsMultisig,
 };
 
 /** The token of a caller. Throws for a caller that is known by anything else: it must not be taken for the owner. */

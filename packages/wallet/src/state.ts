@@ -41,6 +41,12 @@ export type WalletKeys = {
   readonly multisig?: MultisigPart | undefined;
 };
 
+/** The part of the keys that finds payments and reads amounts. */
+export type ViewKeys = Pick<WalletKeys, "spendPublic" | "viewPublic" | "viewSecret">;
+
+/** The keys that spend alone. */
+export type SpendKeys = ViewKeys & { readonly spendSecret: Uint8Array };
+
 export type AddressLabel = { label: string };
 /** One account; `addresses[i]` is the address with minor index i. */
 export type Account = { tag: string; readonly addresses: AddressLabel[] };

@@ -11,7 +11,6 @@ import {
   withoutMined,
 } from "./ledger/apply-pool.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { scanningKeys } from "./multisig/account-keys.ts";
 import type { OutputBook } from "./outputs/output-book.ts";
 import type { SubaddressIndex } from "./outputs/owned-output.ts";
 import type { Preferences } from "./preferences.ts";
@@ -25,12 +24,13 @@ import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
 import { DEFAULT_LOOKAHEAD } from "./scan/subaddress-table.ts";
 import { watchedOutputs } from "./scan/watched-outputs.ts";
-import type { ScannedTransaction, WalletKeys } from "./state.ts";
+import type { Signer } from "./signer/signer.ts";
+import type { ScannedTransaction } from "./state.ts";
 import { TaskQueue } from "./turns.ts";
 
 /** The current properties of the wallet that scans use. */
 export type ScannedWallet = {
-  readonly keys: WalletKeys;
+  readonly signer: Pick<Signer, "scanningKeys">;
   readonly daemon: Daemon;
   readonly preferences: Pick<Preferences, "skipsCoinbase">;
   readonly runtime: Runtime;
@@ -89,11 +89,11 @@ export class WalletScans {
   }
 
   #startScanner(lookahead: Lookahead, keptMarks?: KeptMarks): Scanner {
-    const { keys, preferences, runtime } = this.#wallet;
+    const { signer, preferences, runtime } = this.#wallet;
     const { accounts, outputs, coldKeyImages, background } = this.#ledger.state;
     return new Scanner({
       runtime,
-      keys: scanningKeys(keys),
+      keys: signer.scanningKeys,
       lookahead,
       keptMarks,
       skipsCoinbase: preferences.skipsCoinbase,
@@ -140,11 +140,10 @@ export class WalletScans {
     return this.#turns.run(() => (this.#end === undefined ? task() : Promise.reject(this.#end)));
   }
 
-  /** Makes the thread forget the wallet's keys, and starts a new scanner after `change` has replaced them. */
-  async restart(change: () => void): Promise<void> {
+  /** Makes the thread forget the keys it has, and starts a new scanner with those of today. */
+  async restart(): Promise<void> {
     const { lookahead } = this.#scanner.table;
     await this.#scanner.stop();
-    change();
     this.#scanner = this.#startScanner(lookahead);
   }
 

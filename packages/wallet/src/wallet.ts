@@ -10,8 +10,7 @@ import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { type Ledger, lastAddresses, wipeSecrets } from "./ledger/ledger.ts";
 import { QuietBlocks } from "./ledger/quiet-blocks.ts";
-import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
-import type { MultisigAccount } from "./multisig/key-exchange.ts";
+import { wipeKeys } from "./multisig/account-keys.ts";
 import { waitsForTime } from "./outputs/locked-places.ts";
 import type { OwnedOutput, SubaddressIndex } from "./outputs/owned-output.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
@@ -20,7 +19,8 @@ import type { Runtime } from "./runtime.ts";
 import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
 import type { SingleTransaction } from "./scan/messages.ts";
 import type { ScanProgress } from "./scan/progress.ts";
-import type { NetworkName, ScanSettings, WalletKeys, WalletState } from "./state.ts";
+import { type Signer, signerOf } from "./signer/signer.ts";
+import type { NetworkName, ScanSettings, ViewKeys, WalletKeys, WalletState } from "./state.ts";
 import { KeptOutputCounts } from "./transfer/output-counts.ts";
 import { TaskQueue } from "./turns.ts";
 import { isUnlocked, isUnspent, type Now } from "./unlock.ts";
@@ -55,7 +55,7 @@ export class Wallet {
   readonly #log: QuietBlocks;
   readonly #events: Follower | undefined;
   readonly #addresses: AddressCache;
-  #keys: WalletKeys;
+  #signer: Signer;
   readonly #spending = new TaskQueue();
   readonly #scans: WalletScans;
   #closed = false;
@@ -69,7 +69,7 @@ export class Wallet {
 
   constructor(parts: WalletParts) {
     const { keys, ledger, log, daemon } = parts;
-    this.#keys = keys;
+    this.#signer = signerOf(keys, ledger.state.background !== undefined);
     this.preferences = parts.preferences ?? DEFAULT_PREFERENCES;
     this.#daemon = daemon;
     this.runtime = parts.runtime;
@@ -82,9 +82,13 @@ export class Wallet {
     this.#scans = new WalletScans(this, parts);
   }
 
-  /** The keys; the spend secret is absent while the wallet scans in the background. */
-  get keys(): WalletKeys {
-    return this.#keys;
+  /** Who signs: chosen when the wallet is opened, and anew when its keys change. */
+  get signer(): Signer {
+    return this.#signer;
+  }
+
+  get keys(): ViewKeys {
+    return this.#signer.keys;
   }
 
   /** The node; a transfer requests decoys from it and sends transactions to it. */
@@ -127,13 +131,9 @@ export class Wallet {
     return this.height > 1;
   }
 
-  get isViewOnly(): boolean {
-    return this.keys.spendSecret === undefined && !this.isBackgroundSyncing;
-  }
-
-  /** Whether the spend secret is not in memory: spends of outputs found meanwhile are recognised once it is back. */
+  /** Whether the spend secret is out of memory, or about to be: spends are recognised once it is back. */
   get isBackgroundSyncing(): boolean {
-    return this.state.background !== undefined;
+    return this.state.background !== undefined || this.#signer.kind === "background";
   }
 
   /** The settings that decide what a scan finds. */
@@ -144,11 +144,6 @@ export class Wallet {
       skipsCoinbase: this.preferences.skipsCoinbase,
       ...this.#scans.table.lookahead,
     };
-  }
-
-  /** This signer's part of a multisig wallet; undefined in an ordinary one. */
-  get multisig(): MultisigAccount | undefined {
-    return accountOfKeys(this.keys);
   }
 
   /** Network, height and time, for the unlock rules. */
@@ -215,7 +210,7 @@ export class Wallet {
     const now = this.now();
     return this.state.outputs.spendable(account, {
       height: now.height,
-      needsKeyImage: !this.isViewOnly,
+      needsKeyImage: !this.#signer.asksForKeyImages,
       isUnlocked: (output) => isUnlocked(output, now),
     });
   }
@@ -223,7 +218,7 @@ export class Wallet {
   /** Whether an output can be spent now. */
   isSpendable(output: OwnedOutput): boolean {
     if (output.frozen || !isUnspent(output)) return false;
-    return (this.isViewOnly || output.keyImage !== undefined) && isUnlocked(output, this.now());
+    return (this.#signer.asksForKeyImages || output.keyImage !== undefined) && isUnlocked(output, this.now());
   }
 
   /**
@@ -313,11 +308,10 @@ export class Wallet {
     return this.#scans.inTurn(() => this.exclusively(task));
   }
 
-  /** Scans with these keys from now on; closing the wallet wipes them. The thread with the old keys forgets them. */
-  scanWith(keys: WalletKeys): Promise<void> {
-    return this.#scans.restart(() => {
-      this.#keys = keys;
-    });
+  /** Signs with these keys at once, and scans with them from now on; closing the wallet wipes them. */
+  useKeys(keys: WalletKeys): Promise<void> {
+    this.#signer = signerOf(keys, this.isBackgroundSyncing);
+    return this.#scans.restart();
   }
 
   /**
@@ -392,7 +386,7 @@ export class Wallet {
       await this.#events?.close();
       await this.#log.close();
     } finally {
-      wipeKeys(this.#keys);
+      wipeKeys(this.#signer.keys);
       wipeSecrets(this.state);
     }
   }

@@ -73,7 +73,7 @@ for (const type of types) {
       const { call } = service;
       await restore(service, filename);
       await call.setupBackgroundSync(setup(type));
-      const { spendSecret } = service.service.opened!.wallet.keys;
+      const { spendSecret } = service.service.opened!.wallet.signer.keys;
       await call.startBackgroundSync();
       assert.deepEqual(spendSecret, new Uint8Array(32), "the spend secret is overwritten");
       await call.refresh({});

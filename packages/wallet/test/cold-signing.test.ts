@@ -11,7 +11,7 @@ import { OutputBook } from "../src/outputs/output-book.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { createRuntime } from "../src/runtime.ts";
-import type { WalletKeys } from "../src/state.ts";
+import type { SpendKeys } from "../src/state.ts";
 import { recorded, recordedSteps, recordedWallets } from "./recorded-node.ts";
 
 const runtime = createRuntime();
@@ -24,14 +24,14 @@ function answerOf(id: string, release?: "0.18.5"): { outputs_data_hex: string } 
   return (json as { result: { outputs_data_hex: string } }).result;
 }
 
-async function recordedOutputs(keys: WalletKeys = keysOf("b"), release?: "0.18.5") {
+async function recordedOutputs(keys: SpendKeys = keysOf("b"), release?: "0.18.5") {
   const sealed = fromHex(answerOf("export_outputs:all", release).outputs_data_hex);
   const plain = (await unseal(magic, sealed, { keys, runtime }))!;
   return { plain: plain.subarray(64), exported: decode(exportedOutputs, plain.subarray(64)) };
 }
 
 /** The wallet's primary address receives some outputs; which addresses there are is none of this test's business. */
-const finderOf = (keys: WalletKeys) => ({
+const finderOf = (keys: SpendKeys) => ({
   keys,
   indexOfSpendKey: (spendPublic: Uint8Array) =>
     equalBytes(spendPublic, keys.spendPublic) ? { major: 0, minor: 0 } : undefined,

@@ -48,7 +48,7 @@ async function proposed(change = receiverOf(whole)) {
     fee: 100n,
     unlockTime: 0n,
   };
-  const { pending } = await proposeTransaction(ringed, { wallet: proposer, change });
+  const { pending } = await proposeTransaction(ringed, { account: first, wallet: proposer, change });
   // As it is handed on: the payment id is readable in it.
   const handedOn = await sealMultisigSet(
     { transactions: [pending], signers: [signerKeyOf(first)] },
@@ -261,9 +261,9 @@ test("a signer's string of more keys than its round has costs no more than readi
   const account = startKeyExchange(secrets[0]!, texts.slice(1), 2);
   const { spendSecret } = createKeys(random);
   const keys = Array.from({ length: 6000 }, () => bob.spendPublic);
-  const many = formatKeyExchangeMessage({ round: 2, keys, commonSecret: undefined }, spendSecret!);
+  const many = formatKeyExchangeMessage({ round: 2, keys, commonSecret: undefined }, spendSecret);
   assert.throws(() => continueKeyExchange(account, [many, many]), /more than 2 keys/);
-  const late = formatKeyExchangeMessage({ round: 3, keys, commonSecret: undefined }, spendSecret!);
+  const late = formatKeyExchangeMessage({ round: 3, keys, commonSecret: undefined }, spendSecret);
   assert.throws(() => continueKeyExchange(account, [late, late]), KeyExchangeRefused);
   const endless = `MultisigxV2Rn${"1".repeat(400_000)}`;
   assert.throws(() => continueKeyExchange(account, [endless]), BadKeyExchangeMessage);

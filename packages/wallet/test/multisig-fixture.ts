@@ -13,7 +13,8 @@ import {
   startKeyExchange,
 } from "../src/multisig/key-exchange.ts";
 import { createRuntime } from "../src/runtime.ts";
-import type { WalletKeys } from "../src/state.ts";
+import { signerOf } from "../src/signer/signer.ts";
+import type { SpendKeys } from "../src/state.ts";
 import type { Wallet } from "../src/wallet.ts";
 import { receive, seededRandom } from "./transfer-fixture.ts";
 
@@ -38,7 +39,7 @@ function agreed(): [MultisigAccount, MultisigAccount] {
 
 export const accounts: readonly [MultisigAccount, MultisigAccount] = agreed();
 /** What both signers' shares come to: nobody has it, but a test needs key images. */
-export const whole: WalletKeys = {
+export const whole: SpendKeys & { readonly multisig: undefined } = {
   ...keysOfAccount(accounts[0]),
   spendSecret: accounts.flatMap(({ shares }) => shares).reduce(scAdd),
   multisig: undefined,
@@ -51,8 +52,10 @@ export const outputs = [1000, 2000].map((globalIndex) =>
 export function walletOf(account: MultisigAccount): Wallet {
   const ledger = createLedger("mainnet", { seedLanguage: "", refreshFromHeight: 0 });
   for (const output of outputs) ledger.state.outputs.push(output);
+  const keys = keysOfAccount(account);
   const part = {
-    keys: keysOfAccount(account),
+    keys,
+    signer: signerOf(keys, false),
     state: ledger.state,
     runtime,
     whenReady: async () => undefined,

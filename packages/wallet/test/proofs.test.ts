@@ -4,12 +4,14 @@ import { keccak256, signMessageHash } from "@anulo/crypto";
 import { decodeMnemonic, encodeBase58, fromHex, parseAddress, toHex, transactionHash } from "@anulo/protocol";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
-import { signMessage, verifyMessage } from "../src/proofs/message.ts";
+import { type MessageSigning, signMessage, verifyMessage } from "../src/proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived } from "../src/proofs/payment-proof.ts";
 import { chooseReserve } from "../src/proofs/prove-reserve.ts";
 import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { signerOf } from "../src/signer/signer.ts";
+import type { WalletKeys } from "../src/state.ts";
 import { recorded, recordedChain, recordedSteps } from "./recorded-node.ts";
 
 const steps = recordedSteps("wallet_read");
@@ -20,6 +22,8 @@ function paramsOf(id: string): Fields {
 }
 
 const keysOf = (name: string) => keysOfSeed(decodeMnemonic(recorded.wallets[name]!.mnemonic).key);
+const signText = (keys: WalletKeys, data: Uint8Array, signing: MessageSigning) =>
+  signMessage(signerOf(keys, false), data, signing);
 
 /** Every text that differs from `text` in one letter of its base 58 part. */
 function mutationsOf(text: string, from: number, step = 1): string[] {
@@ -47,20 +51,20 @@ test("signed texts of every address and key are verified; no other text, address
   const data = bytesOfText("some data");
   for (const key of ["spend", "view"] as const) {
     const index = { major: 0, minor: 0 };
-    const signature = signMessage(keys, data, { key, index });
+    const signature = signText(keys, data, { key, index });
     assert.deepEqual(verifyMessage(keys, data, signature), { good: true, version: 2, key });
     assert.equal(verifyMessage(keys, bytesOfText("some Data"), signature).good, false);
     assert.equal(verifyMessage(other, data, signature).good, false);
     for (const changed of mutationsOf(signature, 0, 3))
       assert.equal(verifyMessage(keys, data, changed).good, false, changed);
-    assert.notEqual(signMessage(keys, data, { key, index: { major: 1, minor: 2 } }), signature);
+    assert.notEqual(signText(keys, data, { key, index: { major: 1, minor: 2 } }), signature);
   }
 });
 
 test("a signature of the first version, over the bare hash, is still verified", () => {
   const keys = keysOf("a");
   const hash = keccak256(bytesOfText("x"));
-  const signature = `SigV1${encodeBase58(signMessageHash(hash, keys.spendPublic, keys.spendSecret!))}`;
+  const signature = `SigV1${encodeBase58(signMessageHash(hash, keys.spendPublic, keys.spendSecret))}`;
   const verdict = verifyMessage(keys, bytesOfText("x"), signature);
   assert.deepEqual(verdict, { good: true, version: 1, key: "spend" });
 });
@@ -68,13 +72,10 @@ test("a signature of the first version, over the bare hash, is still verified", 
 test("a view-only wallet signs with the view key of its primary address and nothing else", () => {
   const keys = { ...keysOf("a"), spendSecret: undefined };
   const primary = { major: 0, minor: 0 };
-  const signature = signMessage(keys, bytesOfText(""), { key: "view", index: primary });
+  const signature = signText(keys, bytesOfText(""), { key: "view", index: primary });
   assert.equal(verifyMessage(keys, bytesOfText(""), signature).good, true);
   const refused = (key: "spend" | "view", minor: number) =>
-    assert.throws(
-      () => signMessage(keys, bytesOfText(""), { key, index: { major: 0, minor } }),
-      WalletRefusal,
-    );
+    assert.throws(() => signText(keys, bytesOfText(""), { key, index: { major: 0, minor } }), WalletRefusal);
   refused("spend", 0);
   refused("view", 1);
 });

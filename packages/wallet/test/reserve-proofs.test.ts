@@ -27,8 +27,7 @@ import { receive, seededRandom } from "./transfer-fixture.ts";
 const runtime = createRuntime();
 
 const random = seededRandom("reserve");
-const { spendSecret, ...keys } = createKeys(random);
-const prover = { ...keys, spendSecret: spendSecret! };
+const prover = createKeys(random);
 /** The point (0, −1). */
 const ORDER_2 = fromHex(`ec${"ff".repeat(30)}7f`);
 const message = bytesOfText("m");

@@ -13,7 +13,7 @@ import {
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import type { OwnedOutput, SubaddressIndex } from "../src/outputs/owned-output.ts";
 import { oneTimeSecret } from "../src/scan/scan-transaction.ts";
-import type { WalletKeys } from "../src/state.ts";
+import type { SpendKeys, WalletKeys } from "../src/state.ts";
 import type { NodeOutput, OutputSource } from "../src/transfer/rings.ts";
 import type { Destination, Receiver, Ring } from "../src/transfer/stages.ts";
 import { RING_SIZE } from "../src/transfer/stages.ts";
@@ -55,10 +55,10 @@ export type OutputRecipe = {
 };
 
 /** An output as if received: the keys are real, the transaction is not. */
-export function receive(keys: WalletKeys, recipe: OutputRecipe, random: RandomSource): OwnedOutput {
+export function receive(keys: SpendKeys, recipe: OutputRecipe, random: RandomSource): OwnedOutput {
   const { amount, globalIndex, height = globalIndex, subaddress = PRIMARY } = recipe;
   const { spendPublic } = receiverOf(keys, subaddress);
-  const txSecret = createKeys(random).spendSecret!;
+  const txSecret = createKeys(random).spendSecret;
   const isPrimary = subaddress.major === 0 && subaddress.minor === 0;
   const txPublicKey = isPrimary ? publicKeyOf(txSecret) : scalarMult(txSecret, spendPublic);
   const derivation = generateKeyDerivation(txPublicKey, keys.viewSecret);
@@ -71,7 +71,7 @@ export function receive(keys: WalletKeys, recipe: OutputRecipe, random: RandomSo
     amount,
     rct: true,
     oneTimeKey,
-    mask: createKeys(random).spendSecret!,
+    mask: createKeys(random).spendSecret,
     txPublicKey,
     keyImage: keyImageOf(oneTimeKey, secret),
     subaddress,

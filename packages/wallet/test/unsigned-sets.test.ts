@@ -9,6 +9,7 @@ import { forSigner, previewOf } from "../src/cold-signing/prepare-unsigned.ts";
 import { unsignedKind } from "../src/cold-signing/tx-sets.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { signerOf } from "../src/signer/signer.ts";
 import { type ConstructionData, pendingOf } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
 import type { RingedTransaction } from "../src/transfer/stages.ts";
@@ -198,6 +199,7 @@ test("the signer refuses a fee beyond all that was ever asked for, less where it
 test("the signer spends no output that its owner has frozen", async () => {
   const part = {
     ...finder,
+    signer: signerOf(alice, false),
     state: unknownChain,
     hasScanned: true,
     whenReady: async () => undefined,

@@ -41,7 +41,7 @@ describe("jobs off the event loop", () => {
     for (const hash of hashes) assert.deepEqual(hash, new Uint8Array(cnSlowHash(text("password"))));
     assert.deepEqual(bytes, text("password"));
     assert.deepEqual(order, ["first", "second", "last"]);
-    await assert.rejects(threads.run("sign", { ringed: undefined as never, signer: undefined as never }));
+    await assert.rejects(threads.run("sign", { ringed: undefined as never, signing: undefined as never }));
     assert.deepEqual(await threads.map("arePoints", [publicKeyOf(randomScalar())], {}), [true]);
     assert.equal(threads.count, 1);
     await threads.close();
@@ -87,7 +87,7 @@ describe("jobs off the event loop", () => {
   it("reject what cannot be a job and take the next", async () => {
     const threads = new WorkThreads();
     threads.most = 1;
-    const bad = threads.run("sign", { ringed: undefined as never, signer: undefined as never });
+    const bad = threads.run("sign", { ringed: undefined as never, signing: undefined as never });
     await assert.rejects(bad);
     assert.equal((await threads.run("slowHash", { bytes: text("x"), rounds: 1 })).length, 32);
   });

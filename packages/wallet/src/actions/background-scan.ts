@@ -4,9 +4,8 @@
  * the node, which would reveal whose they are. Source: wallet2.cpp `process_background_cache`.
  */
 import { toHex } from "@anulo/protocol";
-import type { SpendKeys } from "../scan/find-outputs.ts";
 import type { BlocksChange } from "../scan/messages.ts";
-import type { BackgroundScan, ScannedTransaction, WalletState } from "../state.ts";
+import type { BackgroundScan, ScannedTransaction, SpendKeys, WalletState } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
 
@@ -22,8 +21,10 @@ const TRANSACTIONS_PER_CHANGE = 500;
 export function beginBackgroundSync(wallet: Wallet): Promise<void> {
   return wallet.whileUnchanged(async () => {
     await wallet.commit({ kind: "backgroundBegins", settings: wallet.scanSettings });
-    wallet.keys.spendSecret?.fill(0);
-    await wallet.scanWith({ ...wallet.keys, spendSecret: undefined });
+    const { keys } = wallet.signer;
+    const isScanning = wallet.useKeys({ ...keys, spendSecret: undefined });
+    keys.spendSecret?.fill(0);
+    await isScanning;
   });
 }
 
@@ -41,7 +42,7 @@ export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Prom
       await wallet.commit({ kind: "backgroundEnds" });
       await settle(wallet, runs);
     } finally {
-      await wallet.scanWith(keys);
+      await wallet.useKeys(keys);
     }
   });
 }
@@ -49,11 +50,12 @@ export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Prom
 /** Imports what a copy of this wallet without the spend secret has scanned since it was created from this one. */
 export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Promise<void> {
   return wallet.whileUnchanged(async () => {
-    const { keys } = wallet;
-    const { spendSecret } = keys;
+    const { keys, scanningKeys } = wallet.signer;
+    const { spendSecret } = scanningKeys;
     if (spendSecret === undefined) return;
-    await settle(wallet, await blocksOfBackground(copy, { ...keys, spendSecret }, wallet.runtime.threads));
-    await wallet.scanWith(keys);
+    const images = { ...scanningKeys, spendSecret };
+    await settle(wallet, await blocksOfBackground(copy, images, wallet.runtime.threads));
+    await wallet.useKeys(keys);
   });
 }
 

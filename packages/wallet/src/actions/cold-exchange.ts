@@ -39,9 +39,9 @@ function refusal(message: string): WalletRefusal {
 }
 
 /** Index of the first output whose key image is requested (see `WalletState.requestedFrom`). */
-function firstRequested({ state, isViewOnly }: Wallet): number {
+function firstRequested({ state, signer }: Wallet): number {
   const { requestedFrom, outputs } = state;
-  return Math.min(outputs.count, requestedFrom ?? (isViewOnly ? 0 : outputs.count));
+  return Math.min(outputs.count, requestedFrom ?? (signer.asksForKeyImages ? 0 : outputs.count));
 }
 
 /** Outputs from `start` on, or otherwise those not yet exchanged; at most `count`. */
@@ -83,13 +83,13 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
   const { offset, total, outputs } = exported;
   const { state } = wallet;
   if (wallet.hasScanned) throw refusal("Failed to import outputs: Hot wallets cannot import outputs");
-  if (wallet.isViewOnly) throw refusal("Failed to import outputs: a view-only wallet can't make key images");
+  const keys = wallet.signer.spendKeys("importOutputs");
   if (offset > state.outputs.count)
     throw refusal("Imported outputs omit more outputs that we know of. Try using export_outputs all.");
   if (offset + outputs.length > total) throw refusal("Offset is larger than total outputs");
   await wallet.whenReady();
   const finder = {
-    keys: wallet.keys,
+    keys,
     indexOfSpendKey: (spendPublic: Uint8Array) => wallet.indexOfSpendKey(spendPublic),
   };
   const imported = await mapPatiently(outputs, (output) => importOutput(output, finder));
@@ -124,12 +124,13 @@ export async function exportKeyImages(
   wallet: Wallet,
   all: boolean,
 ): Promise<{ offset: number; images: SignedKeyImage[] }> {
-  if (wallet.isViewOnly)
-    throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot make key images.");
+  const { signer } = wallet;
+  signer.check("exportKeyImages");
   const offset = all ? 0 : firstRequested(wallet);
-  const { keys, runtime } = wallet;
   const outputs = wallet.state.outputs.slice(offset);
-  return { offset, images: await runtime.threads.map("signKeyImages", outputs, { keys }) };
+  if (outputs.length === 0) return { offset, images: [] };
+  const keys = signer.spendKeys("signKeyImage");
+  return { offset, images: await wallet.runtime.threads.map("signKeyImages", outputs, { keys }) };
 }
 
 /** Source: core_rpc_server_commands_defs.h COMMAND_RPC_IS_KEY_IMAGE_SPENT. */

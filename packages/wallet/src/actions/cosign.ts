@@ -9,7 +9,6 @@ import type { MultisigAccount } from "../multisig/key-exchange.ts";
 import { withAttempt } from "../multisig/proposal.ts";
 import { type ReconstructedInput, reconstruct } from "../multisig/reconstruct.ts";
 import type { MultisigSet } from "../multisig/tx-set.ts";
-import type { WalletKeys } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
@@ -104,7 +103,7 @@ async function signAll(
   const isLast = set.signers.length + 1 >= account.threshold;
   const transactions: PendingTransaction[] = [];
   for (const signing of signings) {
-    const pending = await signEach(signing, wallet.keys, threads);
+    const pending = await signEach(signing, account, threads);
     const signers = { signers: set.signers, own };
     transactions.push(isLast ? await finish(pending, signing.inputs, { ...signers, threads }) : pending);
   }
@@ -117,7 +116,7 @@ async function signAll(
 
 async function signEach(
   { inputs, pending, nonces }: Signing,
-  keys: WalletKeys,
+  account: MultisigAccount,
   threads: WorkThreads,
 ): Promise<PendingTransaction> {
   const frames = inputs.map(({ frame }) => frame);
@@ -126,7 +125,7 @@ async function signEach(
       const own = nonces.get(attempt);
       return own === undefined
         ? attempt
-        : threads.run("addToAttempt", { attempt, frames, keys, nonces: own });
+        : threads.run("addToAttempt", { attempt, frames, account, nonces: own });
     }),
   );
   return { ...pending, multisigSignatures };

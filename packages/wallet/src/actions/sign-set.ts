@@ -9,7 +9,6 @@ import type { SignedTransaction } from "../transfer/stages.ts";
 import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import { importOutputs } from "./cold-exchange.ts";
-import { signTransaction } from "./transfers.ts";
 
 /** Number of key images copied before yielding to the event loop. */
 const IMAGES_AT_ONCE = 4096;
@@ -24,7 +23,8 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
     const { ringed, change } = readConstruction(data, finder, wallet.state);
     if (ringed.inputs.some(({ keyImage }) => keyImage && wallet.outputOf(keyImage)?.frozen))
       throw signingRefusal("it spends a frozen output");
-    const each = await signTransaction(ringed, { keys: wallet.keys, change }, wallet.runtime.threads);
+    const signing = { keys: finder.keys, change };
+    const each = await wallet.runtime.threads.run("sign", { ringed, signing });
     await wallet.commit({ kind: "txKeys", txHash: toHex(each.txHash), txKeys: each.txKeys });
     signed.push(each);
   }
@@ -45,7 +45,7 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
 export async function signSet(wallet: Wallet, set: UnsignedSet): Promise<SigningResult> {
   await wallet.whenReady();
   const finder = {
-    keys: wallet.keys,
+    keys: wallet.signer.spendKeys("signSet"),
     indexOfSpendKey: (spendPublic: Uint8Array) => wallet.indexOfSpendKey(spendPublic),
   };
   try {

@@ -1,14 +1,11 @@
 /** Transfers of one open wallet: prepare, sign, submit. */
 import { runSliced } from "@anulo/limits";
 import { formatAddress, parseAddress, sumAmounts, toHex, transactionHash } from "@anulo/protocol";
-import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
-import { proposeTransaction } from "../multisig/propose.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
-import { WalletRefusal } from "../refusal.ts";
-import type { WorkThreads } from "../threads/work-threads.ts";
+import type { Made } from "../signer/signer.ts";
 import { parseDestinations } from "../transfer/destinations.ts";
-import { type PendingTransaction, pendingOf } from "../transfer/metadata.ts";
+import type { PendingTransaction } from "../transfer/metadata.ts";
 import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "../transfer/node.ts";
 import {
   type Payment,
@@ -21,13 +18,7 @@ import {
 import { adjustPriority } from "../transfer/priority.ts";
 import { inBulk } from "../transfer/random.ts";
 import type { RingMemory } from "../transfer/rings.ts";
-import type {
-  PlannedTransaction,
-  Receiver,
-  RingedTransaction,
-  SignedTransaction,
-  Signer,
-} from "../transfer/stages.ts";
+import type { PlannedTransaction, Receiver, RingedTransaction } from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
 import { type Submission, type SubmitParts, submitEach } from "./submit.ts";
 
@@ -65,18 +56,6 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
   };
 }
 
-/** A signed transaction, and the same as data that can be stored and relayed. */
-export type Made = { readonly signed: SignedTransaction; readonly pending: PendingTransaction };
-
-/** Signs in a worker thread; the caller's keys are not changed. */
-export function signTransaction(
-  ringed: RingedTransaction,
-  signer: Omit<Signer, "random">,
-  threads: WorkThreads,
-): Promise<SignedTransaction> {
-  return threads.run("sign", { ringed, signer });
-}
-
 /** Called, before anything is signed, with the transactions that will be signed. */
 export type Planned = (transactions: readonly PlannedTransaction[]) => Promise<void>;
 
@@ -88,33 +67,15 @@ export function outlayOf(transactions: readonly PlannedTransaction[]): bigint {
   return transactions.reduce((sum, { inputs, change }) => sum + sumAmounts(inputs) - change, 0n);
 }
 
-/**
- * Signs the transactions. A view-only wallet builds previews: everything but the signatures, which the wallet with the
- * spend key adds.
- */
+/** Has the wallet's signer sign the transactions, as far as it can. */
 async function signAll(
   wallet: Wallet,
   ringed: readonly RingedTransaction[],
   { change, plan }: { readonly change: Receiver; readonly plan: Planned },
 ): Promise<Made[]> {
   await plan(ringed);
-  const isShared = wallet.multisig !== undefined;
-  return Promise.all(
-    ringed.map((each) =>
-      isShared ? proposeTransaction(each, { wallet, change }) : signOne(wallet, each, change),
-    ),
-  );
-}
-
-async function signOne(wallet: Wallet, ringed: RingedTransaction, change: Receiver): Promise<Made> {
-  const { keys, runtime } = wallet;
-  const job = wallet.isViewOnly ? previewOf(ringed, keys, runtime.random) : { ringed, keys };
-  const signed = await signTransaction(job.ringed, { keys: job.keys, change }, runtime.threads);
-  const indexOf = ({ oneTimeKey }: OwnedOutput): number => wallet.state.outputs.placeOfKey(oneTimeKey) ?? -1;
-  return {
-    signed,
-    pending: pendingOf({ ...signed, inputs: ringed.inputs, rings: ringed.rings }, { change, indexOf }),
-  };
+  const { signer, state, runtime } = wallet;
+  return Promise.all(ringed.map((each) => signer.sign(each, { change, state, runtime })));
 }
 
 /** Builds signed transactions that pay every destination; nothing is stored or relayed. Throws `WalletRefusal`. */
@@ -153,11 +114,7 @@ export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise
     visible.map(({ amount }) => amount),
   );
   const unmixable = visible.filter(({ amount }) => isRare(amount));
-  if (unmixable.length > 0 && (wallet.isViewOnly || wallet.multisig !== undefined))
-    throw new WalletRefusal(
-      "GENERIC_TRANSFER_ERROR",
-      "only a wallet with its spend key can sweep these outputs",
-    );
+  if (unmixable.length > 0) wallet.signer.check("sweepUnmixable");
   const [destination] = parseDestinations(
     [{ address: wallet.addressOf({ major: 0, minor: 0 }), amount: 0n }],
     wallet.network,

@@ -26,7 +26,7 @@ import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys } from "../state.ts";
 import { isUnspent } from "../unlock.ts";
 
 const outputFields = (version: number) =>
@@ -122,7 +122,7 @@ export function exportOutputs(outputs: OutputBook, part: ExportedPart): Exported
 
 /** The parts of a wallet needed to recognise and spend an output. */
 export type Finder = {
-  readonly keys: WalletKeys;
+  readonly keys: SpendKeys;
   readonly indexOfSpendKey: (spendPublic: Uint8Array) => SubaddressIndex | undefined;
 };
 

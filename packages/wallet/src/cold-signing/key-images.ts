@@ -14,7 +14,7 @@ import { equalBytes, toHex } from "@anulo/protocol";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys } from "../state.ts";
 
 /** 32 and 64 bytes. */
 export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature: Uint8Array };
@@ -22,7 +22,7 @@ export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature
 /** The key image of an output and a signature by its one-time key, which proves that they belong together. */
 export function signKeyImage(
   output: OwnedOutput,
-  { keys, random }: { keys: WalletKeys; random?: RandomSource },
+  { keys, random }: { keys: SpendKeys; random?: RandomSource },
 ): SignedKeyImage {
   const { oneTimeKey, txPublicKey, outputIndex, subaddress } = output;
   const derivation = generateKeyDerivation(txPublicKey, keys.viewSecret);

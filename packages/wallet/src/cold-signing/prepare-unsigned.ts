@@ -4,19 +4,19 @@
 import { generateKeyDerivation, IDENTITY, publicKeyOf, type RandomSource, randomScalar } from "@anulo/crypto";
 import { encryptedPaymentId, parseExtra, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys, ViewKeys } from "../state.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
 import type { RingedTransaction } from "../transfer/stages.ts";
 import { cryptPaymentId } from "../transfer/tx-keys.ts";
 
 /** A transaction and keys that match each other, so that it can be "signed" without the spend key. */
-export type Preview = { readonly ringed: RingedTransaction; readonly keys: WalletKeys };
+export type Preview = { readonly ringed: RingedTransaction; readonly keys: SpendKeys };
 
 /**
  * The same transaction with placeholders for all values that only the spend key yields: it has the right size and
  * weight, and no node accepts it.
  */
-export function previewOf(ringed: RingedTransaction, keys: WalletKeys, random: RandomSource): Preview {
+export function previewOf(ringed: RingedTransaction, keys: ViewKeys, random: RandomSource): Preview {
   const standIn = { ...keys, spendSecret: randomScalar(random) };
   const rings = ringed.rings.map(({ members, realIndex }, i) => {
     const output = ringed.inputs[i]!;

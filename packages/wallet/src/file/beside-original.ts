@@ -131,7 +131,11 @@ export class CacheBeside {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const whose = await whoseCache(paths, state);
       if (whose === "foreign") {
-        const learner = { state, keys: wallet.keys, commit: (change: WalletChange) => wallet.commit(change) };
+        const learner = {
+          state,
+          keys: wallet.signer.keys,
+          commit: (change: WalletChange) => wallet.commit(change),
+        };
         if (!(await this.takeOver(learner))) return;
         await wallet.coverAll();
       }
@@ -150,9 +154,9 @@ export class CacheBeside {
    */
   async #write(wallet: Wallet): Promise<boolean> {
     const { paths } = this.#options;
-    const { state, subaddresses, isViewOnly } = wallet;
-    const { spendPublic, viewPublic } = wallet.keys;
-    const isMultisig = wallet.multisig !== undefined;
+    const { state, subaddresses, signer } = wallet;
+    const { spendPublic, viewPublic } = signer.keys;
+    const [isViewOnly, isMultisig] = [signer.kind === "viewOnly", signer.kind === "multisig"];
     let changes = wallet.changes;
     const make = (id: string) => {
       changes = wallet.changes;

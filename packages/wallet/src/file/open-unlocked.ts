@@ -61,7 +61,7 @@ export async function openOnceMore(opened: OpenWallet, options: OpenOptions): Pr
   await background.beside?.close();
   background.beside = undefined;
   const cacheKey = cache?.copyKey() ?? new Uint8Array(32);
-  const file = { ...about, keys: structuredClone(wallet.keys) };
+  const file = { ...about, keys: structuredClone(wallet.signer.keys) };
   const { store } = options;
   const again = { ...options, ...(store !== undefined && { store: { ...store, mustWrite: true } }) };
   try {

@@ -6,7 +6,7 @@ import { runSliced } from "@anulo/limits";
 import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { LazyMap } from "../packed/lazy-map.ts";
-import type { NetworkName, WalletKeys, WalletState } from "../state.ts";
+import type { NetworkName, ViewKeys, WalletState } from "../state.ts";
 
 /** Maximum number of consecutive addresses computed at once: a few milliseconds. */
 const MAX_PER_BATCH = 64;
@@ -17,7 +17,7 @@ const MAX_FOREIGN = 10_000;
 
 /** Computes the text of addresses and caches it: each costs two multiplications of a point. */
 export class AddressCache {
-  readonly #keys: WalletKeys;
+  readonly #keys: ViewKeys;
   readonly #state: Pick<WalletState, "network" | "accounts">;
   /** By account, then by address. */
   readonly #addresses = new LazyMap<number, Map<number, string>>();
@@ -30,7 +30,7 @@ export class AddressCache {
   readonly #spendKeys = new LazyMap<string, Uint8Array>();
 
   /** Only addresses that the wallet has by now are cached for good. */
-  constructor(keys: WalletKeys, state: Pick<WalletState, "network" | "accounts">) {
+  constructor(keys: ViewKeys, state: Pick<WalletState, "network" | "accounts">) {
     this.#keys = keys;
     this.#state = state;
   }

@@ -10,7 +10,7 @@ import {
 } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys, WalletKeys } from "../state.ts";
 
 /** Dates before the first wallets of each kind, seconds since 1970. Source: account.cpp `generate`, `create_from_keys`. */
 export const CREATED_FROM_SEED = BigInt(Date.UTC(2014, 5, 8) / 1000);
@@ -30,7 +30,7 @@ export type NewWallet = {
 };
 
 /** Generates the keys of a new wallet. */
-export function createKeys(random?: RandomSource): WalletKeys {
+export function createKeys(random?: RandomSource): SpendKeys {
   return keysOfSeed(randomScalar(random));
 }
 
@@ -38,7 +38,7 @@ export function createKeys(random?: RandomSource): WalletKeys {
  * The keys of a mnemonic's seed (32 bytes, which this wipes): the view key follows from the spend key.
  * Source: account.cpp `generate`.
  */
-export function keysOfSeed(seed: Uint8Array): WalletKeys {
+export function keysOfSeed(seed: Uint8Array): SpendKeys {
   const spendSecret = scReduce32(seed);
   seed.fill(0);
   const viewSecret = viewSecretOf(spendSecret);

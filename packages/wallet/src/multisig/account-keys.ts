@@ -46,10 +46,7 @@ export function ownOneTimeSecret(account: MultisigAccount, output: OwnedOutput):
   const viewSecret = account.commonSecret;
   const derivation = generateKeyDerivation(output.txPublicKey, viewSecret);
   try {
-    return oneTimeSecret(
-      { spendSecret, viewSecret, spendPublic: account.spendPublic },
-      { derivation, ...output },
-    );
+    return oneTimeSecret({ spendSecret, viewSecret }, { derivation, ...output });
   } finally {
     spendSecret.fill(0);
     derivation.fill(0);

@@ -22,20 +22,20 @@ import {
   writeTransaction,
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
-import type { SignerInfo, WalletKeys } from "../state.ts";
+import type { SignerInfo } from "../state.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { extraOf, nobody, outputsOf } from "../transfer/outputs.ts";
 import { shuffled } from "../transfer/random.ts";
 import { prefixOf, pseudoMasks, sortedInputs } from "../transfer/sign.ts";
 import type { Input, Receiver, RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
 import { type OutputPlan, outputKeys, txPublicKeys } from "../transfer/tx-keys.ts";
-import { accountOfKeys, signerKeyOf } from "./account-keys.ts";
+import { signerKeyOf } from "./account-keys.ts";
 import { ignoreSets, type ProposedInput, proposeAttempt, SigningRefused } from "./attempts.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 import { txSecretsOf } from "./tx-secrets.ts";
 
 /** Builds everything but the responses of the real members. */
-function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer) {
+function build(ringed: RingedTransaction, { account, change }: Proposer) {
   const random = randomBytes;
   const dummy = nobody(random);
   const outputs = shuffled(outputsOf(ringed, { change, dummy }), random);
@@ -47,7 +47,7 @@ function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer
     inputs.map(({ output }) => output.keyImage!),
   );
   const publicKeys = txPublicKeys(outputs, secrets);
-  const context = { secrets, publicKeys, viewSecret: walletKeys.viewSecret };
+  const context = { secrets, publicKeys, viewSecret: account.commonSecret };
   const keys = outputs.map((output, i) => outputKeys(output, i, context));
   const prefix = prefixOf(ringed, inputs, {
     keys,
@@ -100,7 +100,7 @@ function frameOf(
 
 /** The signer that proposes, in a multisig wallet. */
 export interface Proposer {
-  readonly keys: WalletKeys;
+  readonly account: MultisigAccount;
   readonly change: Receiver;
   /** The other signers' exports, by hex one-time key of the inputs. */
   readonly infos: ReadonlyMap<string, readonly SignerInfo[]>;
@@ -141,8 +141,7 @@ export interface Proposed {
  * `WalletRefusal`.
  */
 export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Proposed {
-  const account = accountOfKeys(proposer.keys);
-  if (account === undefined) throw new Error("a wallet of one signer proposes nothing");
+  const { account } = proposer;
   const { inputs, outputs, secrets, entropy, proposed, ...built } = build(ringed, proposer);
   const attempts = attemptsOf(proposed, account, proposer.infos);
   for (const { secretMask } of proposed) secretMask.fill(0);

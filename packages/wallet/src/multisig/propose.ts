@@ -3,7 +3,7 @@
  * signer.
  */
 import { equalBytes, toHex } from "@anulo/protocol";
-import type { WalletKeys, WalletState } from "../state.ts";
+import type { WalletState } from "../state.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
 import {
   destinationValue,
@@ -13,10 +13,10 @@ import {
 } from "../transfer/metadata.ts";
 import type { Receiver, RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
 import type { OutputPlan } from "../transfer/tx-keys.ts";
+import type { MultisigAccount } from "./key-exchange.ts";
 
 /** The parts of the wallet that a proposal uses. */
 export interface ProposingWallet {
-  readonly keys: WalletKeys;
   readonly state: Pick<WalletState, "outputs" | "multisigInfos">;
   readonly runtime: { readonly threads: WorkThreads };
 }
@@ -29,7 +29,11 @@ export interface Proposal {
 /** The transaction and the data that the next signer needs. Throws `WalletRefusal`. */
 export async function proposeTransaction(
   ringed: RingedTransaction,
-  { wallet, change }: { readonly wallet: ProposingWallet; readonly change: Receiver },
+  {
+    account,
+    wallet,
+    change,
+  }: { readonly account: MultisigAccount; readonly wallet: ProposingWallet; readonly change: Receiver },
 ): Promise<Proposal> {
   const infos = new Map(
     ringed.inputs.map(({ oneTimeKey }) => {
@@ -39,7 +43,7 @@ export async function proposeTransaction(
   );
   const { signed, ...proposal } = await wallet.runtime.threads.run("propose", {
     ringed,
-    proposer: { keys: wallet.keys, change, infos },
+    proposer: { account, change, infos },
   });
   const indexOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }) =>
     wallet.state.outputs.placeOfKey(oneTimeKey) ?? -1;

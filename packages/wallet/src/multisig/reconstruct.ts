@@ -29,7 +29,7 @@ import { checkForm, ringOf } from "../cold-signing/construction.ts";
 import type { Finder } from "../cold-signing/exported-outputs.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { WalletState } from "../state.ts";
+import type { ViewKeys, WalletState } from "../state.ts";
 import { isChange } from "../transfer/change.ts";
 import type { SeenChain } from "../transfer/fee-limits.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
@@ -51,7 +51,10 @@ export interface ReconstructedInput {
 }
 
 /** The parts of the signer's own wallet that a check uses. */
-export type SigningWallet = Finder & { readonly state: SeenChain & Pick<WalletState, "outputs"> };
+export type SigningWallet = Pick<Finder, "indexOfSpendKey"> & {
+  readonly keys: Pick<ViewKeys, "viewSecret">;
+  readonly state: SeenChain & Pick<WalletState, "outputs">;
+};
 
 function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new SigningRefused(message);

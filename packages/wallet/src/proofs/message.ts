@@ -11,8 +11,8 @@ import {
 } from "@anulo/crypto";
 import { encodeBase58, Writer } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
-import { WalletRefusal } from "../refusal.ts";
-import type { WalletKeys } from "../state.ts";
+import type { Act } from "../signer/refusals.ts";
+import type { SpendKeys, ViewKeys } from "../state.ts";
 import { base58Bytes } from "./text.ts";
 
 /** Which of an address's two keys signs. */
@@ -34,13 +34,8 @@ function messageHash(data: Uint8Array, address: AddressKeys, key: SigningKey): U
   return keccak256(DOMAIN, spendPublic, viewPublic, Uint8Array.of(MODES[key]), size.finish(), data);
 }
 
-/** Secrets of an address; only the primary one's view secret is known without the spend secret. */
-function addressSecrets(keys: WalletKeys, { major, minor }: SubaddressIndex): Record<SigningKey, Uint8Array> {
-  if (keys.spendSecret === undefined) {
-    throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. It has no key that signs this.");
-  }
-  if (keys.multisig !== undefined)
-    throw new WalletRefusal("UNKNOWN_ERROR", "No signer of a multisig wallet has the key that signs this");
+/** Secrets of an address; the caller wipes them. */
+function addressSecrets(keys: SpendKeys, { major, minor }: SubaddressIndex): Record<SigningKey, Uint8Array> {
   if (major === 0 && minor === 0) {
     return { spend: new Uint8Array(keys.spendSecret), view: new Uint8Array(keys.viewSecret) };
   }
@@ -50,13 +45,20 @@ function addressSecrets(keys: WalletKeys, { major, minor }: SubaddressIndex): Re
   return { spend, view: scMul(keys.viewSecret, spend) };
 }
 
-/** The signing key's secret and the address's public keys; the caller wipes the secret. */
-function signerOf(keys: WalletKeys, index: SubaddressIndex, key: SigningKey) {
+/** The part of a wallet's signer that signs texts. */
+export type TextSigner = { readonly keys: ViewKeys; spendKeys(act: Act): SpendKeys };
+
+/**
+ * The signing key's secret and the address's public keys; the caller wipes the secret. Only the primary address's view
+ * secret is known without the spend secret.
+ */
+function secretOf(signer: TextSigner, { index, key }: MessageSigning) {
+  const { keys } = signer;
   if (key === "view" && index.major === 0 && index.minor === 0) {
     const { spendPublic, viewPublic } = keys;
     return { secret: new Uint8Array(keys.viewSecret), address: { spendPublic, viewPublic } };
   }
-  const secrets = addressSecrets(keys, index);
+  const secrets = addressSecrets(signer.spendKeys("signMessage"), index);
   const address = { spendPublic: publicKeyOf(secrets.spend), viewPublic: publicKeyOf(secrets.view) };
   secrets[key === "spend" ? "view" : "spend"].fill(0);
   return { secret: secrets[key], address };
@@ -68,9 +70,9 @@ export type MessageSigning = {
   readonly random?: RandomSource;
 };
 
-/** Signature text of `data`, version 2. Throws `WalletRefusal` if this wallet does not have the secret. */
-export function signMessage(keys: WalletKeys, data: Uint8Array, signing: MessageSigning): string {
-  const { secret, address } = signerOf(keys, signing.index, signing.key);
+/** Signature text of `data`, version 2. Throws `WalletRefusal` if the signer does not have the secret. */
+export function signMessage(signer: TextSigner, data: Uint8Array, signing: MessageSigning): string {
+  const { secret, address } = secretOf(signer, signing);
   try {
     const hash = messageHash(data, address, signing.key);
     const publicKey = signing.key === "spend" ? address.spendPublic : address.viewPublic;

@@ -5,15 +5,10 @@
 
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import type { Runtime } from "../runtime.ts";
+import type { SpendKeys } from "../state.ts";
 import { inBulk } from "../transfer/random.ts";
 import { mapPatiently } from "../turns.ts";
-import {
-  formatReserveProof,
-  type ProvingKeys,
-  prefixHashOf,
-  proveOutputs,
-  proveSpendKey,
-} from "./reserve-proof.ts";
+import { formatReserveProof, prefixHashOf, proveOutputs, proveSpendKey } from "./reserve-proof.ts";
 
 /** Proving up to this many outputs takes less time than sending them to a thread. */
 const FEW = 16;
@@ -32,7 +27,7 @@ export async function proveReserve(
     keys,
     message,
     runtime,
-  }: { keys: ProvingKeys; message: Uint8Array; runtime: Pick<Runtime, "threads" | "random"> },
+  }: { keys: SpendKeys; message: Uint8Array; runtime: Pick<Runtime, "threads" | "random"> },
 ): Promise<string> {
   const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
   const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };

@@ -27,7 +27,7 @@ import {
 } from "@anulo/protocol";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys } from "../state.ts";
 import { decodeProofText, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;
@@ -46,8 +46,7 @@ export function prefixHashOf(
   return keccak256(concatBytes(message, address.spendPublic, address.viewPublic, ...images));
 }
 
-export type ProvingKeys = WalletKeys & { readonly spendSecret: Uint8Array };
-export type Proving = { readonly keys: ProvingKeys; readonly prefixHash: Uint8Array };
+export type Proving = { readonly keys: SpendKeys; readonly prefixHash: Uint8Array };
 
 /** The entries of a proof for outputs whose key images are known. */
 export function proveOutputs(

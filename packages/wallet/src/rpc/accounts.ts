@@ -123,8 +123,8 @@ async function describeBalance(
 ) {
   const majors = all_accounts ? wallet.state.accounts.map((_, major) => major) : [account_index];
   const balances = majors.map((major) => ({ major, balance: balanceOf(wallet, major, strict) }));
-  const isImportNeeded =
-    wallet.multisig !== undefined && wallet.state.outputs.withKeyImage < wallet.state.outputs.count;
+  const { outputs } = wallet.state;
+  const isImportNeeded = wallet.signer.kind === "multisig" && outputs.withKeyImage < outputs.count;
   const indices =
     !all_accounts && address_indices.length > 0
       ? [...new Set(address_indices)].sort((a, b) => a - b)

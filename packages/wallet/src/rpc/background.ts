@@ -21,12 +21,6 @@ function syncTypeOf(text: string): SyncType {
   return type;
 }
 
-function refuseOthers({ multisig, isViewOnly }: Wallet): void {
-  if (multisig !== undefined)
-    throw new WalletRefusal("UNKNOWN_ERROR", "Multisig wallet cannot enable background sync");
-  if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "Watch-only wallet cannot enable background sync");
-}
-
 const replaceIn =
   (service: WalletSlot): Replace =>
   async (open) => {
@@ -43,7 +37,7 @@ function optionsFor(service: WalletSlot, { daemon }: Wallet) {
 export const backgroundHandlers = implementFor<WalletContext>()(declared.background, {
   setupBackgroundSync: (params, { service, opened }) =>
     service.inTurn(opened, async () => {
-      refuseOthers(opened.wallet);
+      opened.wallet.signer.check("scanInBackground");
       const setup = {
         type: syncTypeOf(params.background_sync_type),
         password: params.wallet_password,
@@ -54,13 +48,13 @@ export const backgroundHandlers = implementFor<WalletContext>()(declared.backgro
     }),
   startBackgroundSync: (_, { service, opened }) =>
     service.inTurn(opened, async () => {
-      refuseOthers(opened.wallet);
+      opened.wallet.signer.check("scanInBackground");
       await startBackgroundSync(opened, optionsFor(service, opened.wallet), replaceIn(service));
       return {};
     }),
   stopBackgroundSync: ({ wallet_password: password, seed, seed_offset }, { service, opened }) =>
     service.inTurn(opened, async () => {
-      refuseOthers(opened.wallet);
+      opened.wallet.signer.check("scanInBackground");
       const keys = seed === "" ? undefined : keysOfWords(seed, seed_offset);
       try {
         const end = { password, spendSecret: keys?.spendSecret };

@@ -27,10 +27,6 @@ function parseSignedKeyImage({ key_image, signature }: { key_image: string; sign
   return { keyImage, signature: fromHex(signature) };
 }
 
-function refuseViewOnly({ isViewOnly }: Wallet): void {
-  if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "command not supported by watch-only wallet");
-}
-
 async function openUnsigned(wallet: Wallet, hex: string): Promise<UnsignedSet> {
   const set = await unsealSet(unsignedKind, parseHex(hex), wallet);
   if (set === undefined) throw new WalletRefusal("BAD_UNSIGNED_TX_DATA", "cannot load unsigned_txset");
@@ -58,7 +54,7 @@ const submissionRefused = ({ message, data }: WalletRefusal) =>
 export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSigning, {
   signTransfer: ({ unsigned_txset, export_raw, get_tx_keys }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
-      refuseViewOnly(wallet);
+      wallet.signer.check("openSet");
       const unsigned = await openUnsigned(wallet, unsigned_txset);
       const { set, signed } = await signSet(wallet, unsigned);
       return {
@@ -83,7 +79,7 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
       },
     }),
   async describeTransfer({ unsigned_txset, multisig_txset }, { opened: { wallet } }) {
-    refuseViewOnly(wallet);
+    wallet.signer.check("openSet");
     if (unsigned_txset === "" && multisig_txset === "")
       throw new WalletRefusal("UNKNOWN_ERROR", "no txset provided");
     if (unsigned_txset === "") return describeMultisig(wallet, multisig_txset);

@@ -32,7 +32,7 @@ import { BadMultisigSeed, parseMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { demandLookahead, settingsOf } from "../scan/subaddress-table.ts";
 import type { WalletContext } from "../service.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys, WalletKeys } from "../state.ts";
 import { isHash } from "./parse-hex.ts";
 
 /** Maximum number of names in one response of `list_wallets`. */
@@ -118,12 +118,12 @@ function decodeSeed(text: string) {
 }
 
 /** The keys of a seed, which the caller wipes. Throws `WalletRefusal`. */
-export function keysOfWords(words: string, offset: string): WalletKeys {
+export function keysOfWords(words: string, offset: string): SpendKeys {
   return keysOfKey(decodeSeed(words).key, offset);
 }
 
 /** The keys of the key (32 bytes, which this wipes) that the words encode. */
-function keysOfKey(key: Uint8Array, offset: string): WalletKeys {
+function keysOfKey(key: Uint8Array, offset: string): SpendKeys {
   try {
     return keysOfSeed(offset === "" ? key : removeSeedOffset(key, offset));
   } finally {
@@ -146,7 +146,7 @@ function restoreFromWords({ seed: text, seed_offset, language: requestedLanguage
   const { key, language, hasCheckWord } = decodeSeed(text);
   const seedLanguage = languageToWrite(language, requestedLanguage);
   const keys = keysOfKey(key, seed_offset);
-  const words = encodeMnemonic(keys.spendSecret!, seedLanguage);
+  const words = encodeMnemonic(keys.spendSecret, seedLanguage);
   return { keys, seedLanguage, words, isDeprecated: !hasCheckWord || language === oldEnglish };
 }
 

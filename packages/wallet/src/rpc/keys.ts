@@ -24,24 +24,23 @@ import { checkTxKey } from "./proofs.ts";
 
 type Asked = Pick<WalletContext, "opened" | "dialect">;
 
-function withoutSpendKey({ background }: OpenWallet) {
-  return unmetNeed(background.isWallet ? "mainWallet" : "spendKey");
+/** Throws for a background wallet, which never has the spend key. */
+function refuseBackgroundWallet({ background }: OpenWallet): void {
+  if (background.isWallet) throw unmetNeed("mainWallet");
 }
 
 function mnemonicOf({ opened, dialect }: Asked): string {
   const { wallet } = opened;
-  if (wallet.multisig !== undefined) return formatMultisigSeed(readyAccountOf(wallet, dialect));
-  const { spendSecret } = wallet.keys;
-  if (wallet.isViewOnly)
-    throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot retrieve seed.");
-  if (spendSecret === undefined) throw withoutSpendKey(opened);
-  if (!isDeterministic(wallet.keys)) {
+  if (wallet.signer.kind === "multisig") return formatMultisigSeed(readyAccountOf(wallet, dialect));
+  refuseBackgroundWallet(opened);
+  const keys = wallet.signer.spendKeys("showSeed");
+  if (!isDeterministic(keys)) {
     throw new WalletRefusal("NON_DETERMINISTIC", "The wallet is non-deterministic. Cannot display seed.");
   }
   const { seedLanguage } = wallet.state.settings;
   if (findLanguage(seedLanguage) === undefined)
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get seed.");
-  return encodeMnemonic(spendSecret, seedLanguage);
+  return encodeMnemonic(keys.spendSecret, seedLanguage);
 }
 
 const uriRules = ({ network }: Wallet, dialect: Dialect): PaymentUriRules => ({
@@ -55,11 +54,9 @@ function secretOf(query: Asked, keyType: string): string {
   if (keyType === "mnemonic") return mnemonicOf(query);
   if (keyType === "view_key") return toHex(wallet.keys.viewSecret);
   if (keyType !== "spend_key") throw new WalletRefusal("NONE", `key_type ${keyType} not found`);
-  const { spendSecret } = wallet.keys;
-  if (wallet.isViewOnly)
-    throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot retrieve spend key.");
-  if (spendSecret === undefined) throw withoutSpendKey(opened);
-  return toHex(spendSecret);
+  if (wallet.signer.kind === "multisig") return toHex(wallet.signer.account.baseSecret);
+  refuseBackgroundWallet(opened);
+  return toHex(wallet.signer.spendKeys("showSpendKey").spendSecret);
 }
 
 /** Parses an address; throws `WalletRefusal` if it is not an address of this wallet's network. */

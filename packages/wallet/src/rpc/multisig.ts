@@ -1,8 +1,9 @@
 /** Multisig wallets. Declarations: @anulo/rpc wallet/multisig. */
 
-import { keyImagesOf, toHex, transactionHash } from "@anulo/protocol";
+import { toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
 import { cosign, isFullySigned } from "../actions/cosign.ts";
+import { passToNextSigner } from "../actions/handover.ts";
 import { exportInfo, importInfo } from "../actions/multisig-info.ts";
 import { idsOf, submitPending } from "../actions/transfers.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -18,9 +19,10 @@ import {
   type MultisigAccount,
   nextMessage,
 } from "../multisig/key-exchange.ts";
-import { type MultisigSet, sealMultisigSet, unsealMultisigSet } from "../multisig/tx-set.ts";
+import { type MultisigSet, unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import { accountOf } from "../signer/signer.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseHex } from "./parse-hex.ts";
 
@@ -29,23 +31,12 @@ function isReady(account: MultisigAccount, dialect: Dialect): boolean {
   return dialect === "contract" ? hasAddress(account) : isConfirmed(account);
 }
 
-/** This signer's account; throws `WalletRefusal` for an ordinary wallet. */
-function accountOf({ multisig }: Wallet): MultisigAccount {
-  if (multisig === undefined) throw new WalletRefusal("NOT_MULTISIG", "This wallet is not multisig");
-  return multisig;
-}
-
 /** As `accountOf`, for a wallet that is ready. */
-export function readyAccountOf(wallet: Wallet, dialect: Dialect): MultisigAccount {
-  const account = accountOf(wallet);
+export function readyAccountOf({ signer }: Wallet, dialect: Dialect): MultisigAccount {
+  const account = accountOf(signer);
   if (!isReady(account, dialect))
     throw new WalletRefusal("NOT_MULTISIG", "This wallet is multisig, but not yet finalized");
   return account;
-}
-
-function refuseMultisigOrViewOnly({ multisig, isViewOnly }: Wallet): void {
-  if (multisig !== undefined) throw new WalletRefusal("ALREADY_MULTISIG", "This wallet is already multisig");
-  if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "wallet is watch-only and cannot be made multisig");
 }
 
 type Part = Pick<WalletContext, "service" | "opened" | "dialect">;
@@ -88,7 +79,7 @@ async function nextRound(
   });
   await keepAccount(part, next, params.password);
   const { wallet } = part.service.opened!;
-  return { wallet, account: accountOf(wallet) };
+  return { wallet, account: accountOf(wallet.signer) };
 }
 
 const finalized = () =>
@@ -99,21 +90,6 @@ async function openSet(wallet: Wallet, hex: string): Promise<MultisigSet> {
   const set = await unsealMultisigSet(parseHex(hex), wallet);
   if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "Failed to parse multisig tx data.");
   return set;
-}
-
-/**
- * Encrypts the set for the next signer. Our exported nonces for the outputs it spends are deleted: they must not be
- * used again. Source: wallet2.cpp `save_multisig_tx`.
- */
-export async function passToNextSigner(wallet: Wallet, set: MultisigSet) {
-  const spent = set.transactions.flatMap(({ transaction: { prefix } }) =>
-    keyImagesOf(prefix).map((keyImage) => wallet.outputOf(keyImage)),
-  );
-  const keys = spent.flatMap((output) => (output === undefined ? [] : [toHex(output.oneTimeKey)]));
-  const shownNonces = keys.filter((key) => wallet.state.multisigNonces.has(key));
-  if (shownNonces.length > 0)
-    await wallet.commit({ kind: "multisigNonces", nonces: shownNonces.map((key) => [key, []]) });
-  return sealMultisigSet(set, wallet);
 }
 
 async function signing<T>(task: () => Promise<T>): Promise<T> {
@@ -137,22 +113,20 @@ const submissionRefused = ({ message, data }: WalletRefusal) =>
 
 export const multisigHandlers = implementFor<WalletContext>()(declared.multisig, {
   isMultisig(_, { opened: { wallet }, dialect }) {
-    const { multisig } = wallet;
-    if (multisig === undefined) return { multisig: false, ready: false, threshold: 0, total: 0 };
-    const { threshold, signers } = multisig;
-    return { multisig: true, ready: isReady(multisig, dialect), threshold, total: signers.length };
+    const { signer } = wallet;
+    if (signer.kind !== "multisig") return { multisig: false, ready: false, threshold: 0, total: 0 };
+    const { threshold, signers } = signer.account;
+    return { multisig: true, ready: isReady(signer.account, dialect), threshold, total: signers.length };
   },
   prepareMultisig({ enable_multisig_experimental: enables }, { opened: { wallet } }) {
-    refuseMultisigOrViewOnly(wallet);
+    const keys = wallet.signer.spendKeys("becomeMultisig");
     if (enables) wallet.preferences = { ...wallet.preferences, allowsMultisig: true };
-    const { spendSecret, viewSecret } = wallet.keys;
-    return { multisig_info: firstMessage({ spendSecret: spendSecret!, viewSecret }) };
+    return { multisig_info: firstMessage(keys) };
   },
   makeMultisig: ({ multisig_info, threshold, password }, { service, dialect, opened }) =>
     service.inTurn(opened, async () => {
-      refuseMultisigOrViewOnly(opened.wallet);
-      const { spendSecret, viewSecret } = opened.wallet.keys;
-      const secrets = { spendSecret: spendSecret!, viewSecret };
+      const { spendSecret, viewSecret } = opened.wallet.signer.spendKeys("becomeMultisig");
+      const secrets = { spendSecret, viewSecret };
       const account = await service.runtime.threads.run("startKeyExchange", {
         secrets,
         texts: multisig_info,
@@ -164,14 +138,14 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
     }),
   finalizeMultisig: (params, { service, opened, dialect }) =>
     service.inTurn(opened, async () => {
-      const account = accountOf(opened.wallet);
+      const account = accountOf(opened.wallet.signer);
       if (isReady(account, dialect)) throw finalized();
       const next = await nextRound({ service, opened, dialect }, account, params);
       return { address: next.wallet.addressOf(primary) };
     }),
   exchangeMultisigKeys: (params, { service, opened, dialect }) =>
     service.inTurn(opened, async () => {
-      const account = accountOf(opened.wallet);
+      const account = accountOf(opened.wallet.signer);
       if (isConfirmed(account)) throw finalized();
       const next = await nextRound({ service, opened, dialect }, account, params);
       const address = isReady(next.account, dialect) ? next.wallet.addressOf(primary) : "";

@@ -10,10 +10,9 @@ import {
   toHex,
 } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
-import { unsignedSetOf } from "../actions/handover.ts";
+import { type HandedOut, handOut } from "../actions/handover.ts";
 import {
   idsOf,
-  type Made,
   makePayment,
   makeSweep,
   makeUnmixableSweep,
@@ -23,17 +22,16 @@ import {
 } from "../actions/transfers.ts";
 import { askedBy } from "../intents/asked.ts";
 import { type OpenIntent, payOnce } from "../intents/once.ts";
-import { signerKeyOf } from "../multisig/account-keys.ts";
 import { resolveAddress, resolveAddresses } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import type { Made } from "../signer/signer.ts";
 import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
 import type { Sweep } from "../transfer/prepare.ts";
 import { adjustPriority } from "../transfer/priority.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
-import { passToNextSigner } from "./multisig.ts";
 import { parseKeyImage } from "./parse-hex.ts";
 
 type Build = Pick<
@@ -77,9 +75,10 @@ async function finish<R extends object>(
   transactions: readonly Made[],
   { choice, intent, answerWith }: Finish<R>,
 ): Promise<R> {
-  const answer = answerWith(await describe(wallet, transactions, choice));
   const pending = transactions.map((each) => each.pending);
-  if (wallet.multisig !== undefined || wallet.isViewOnly) await intent.handOut(answer, []);
+  const handedOut = await handOut(wallet, pending);
+  const answer = answerWith(describe(transactions, choice, handedOut));
+  if (handedOut !== undefined) await intent.handOut(answer, []);
   else if (choice.do_not_relay)
     await intent.handOut(
       answer,
@@ -89,11 +88,8 @@ async function finish<R extends object>(
   return answer;
 }
 
-/**
- * The response fields of transactions. A view-only wallet returns the set to be signed, a multisig wallet the set for
- * the other signers.
- */
-async function describe(wallet: Wallet, transactions: readonly Made[], choice: Choice) {
+/** The response fields of transactions, and of the set that others have to sign first. */
+function describe(transactions: readonly Made[], choice: Choice, handedOut: HandedOut | undefined) {
   const described = transactions.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
     amounts_by_dest: { amounts: inOrder(signed.destinations).map(({ amount }) => amount) },
@@ -105,20 +101,12 @@ async function describe(wallet: Wallet, transactions: readonly Made[], choice: C
     tx_metadata: choice.get_tx_metadata ? toHex(writeMetadata(pending)) : "",
     weight: signed.weight,
   }));
-  if (wallet.multisig !== undefined) {
-    const signers = [signerKeyOf(wallet.multisig)];
-    const set = { transactions: transactions.map(({ pending }) => pending), signers };
-    const sealed = await passToNextSigner(wallet, set);
-    // An incomplete transaction has no id yet.
-    const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
-    return { described: untold, sets: { ...noSets, multisig_txset: toHex(sealed) } };
-  }
-  if (wallet.isViewOnly) {
-    const pending = transactions.map((each) => each.pending);
-    const set = await unsignedSetOf(wallet, pending);
-    return { described, sets: { ...noSets, unsigned_txset: toHex(set) } };
-  }
-  return { described, sets: noSets };
+  if (handedOut === undefined) return { described, sets: noSets };
+  const sealed = toHex(handedOut.sealed);
+  if (handedOut.to === "spendKey") return { described, sets: { ...noSets, unsigned_txset: sealed } };
+  // An incomplete transaction has no id yet.
+  const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
+  return { described: untold, sets: { ...noSets, multisig_txset: sealed } };
 }
 
 /** Destinations in the order of the request, which planning changes if destinations pay the fee. */
@@ -126,7 +114,7 @@ function inOrder(destinations: Made["signed"]["destinations"]): Made["signed"]["
   return [...destinations].sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
 }
 
-type Finished = Awaited<ReturnType<typeof describe>>;
+type Finished = ReturnType<typeof describe>;
 const noSets = { multisig_txset: "", unsigned_txset: "" };
 
 const noLists = { amounts_by_dest_list: [], spent_key_images_list: [], weight_list: [] };

@@ -2,8 +2,9 @@
 import { derivationScalarBatch } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
-import { makeKeyImages, type SpendKeys } from "./find-outputs.ts";
+import { makeKeyImages } from "./find-outputs.ts";
 import { packedKeys } from "./packed-lists.ts";
+import type { SecretPair } from "./scan-transaction.ts";
 import { derive } from "./sift.ts";
 
 /**
@@ -12,7 +13,7 @@ import { derive } from "./sift.ts";
  */
 export function withKeyImages(
   transactions: readonly ScannedTransaction[],
-  keys: SpendKeys,
+  keys: SecretPair,
 ): ScannedTransaction[] {
   const images = keyImagesOf(
     transactions.flatMap(({ received }) => received.filter(({ keyImage }) => keyImage === undefined)),
@@ -27,7 +28,7 @@ export function withKeyImages(
   }));
 }
 
-function keyImagesOf(outputs: readonly ScannedOutput[], keys: SpendKeys): Map<string, Uint8Array> {
+function keyImagesOf(outputs: readonly ScannedOutput[], keys: SecretPair): Map<string, Uint8Array> {
   const derivations = derive(keys.viewSecret, packedKeys(outputs.map(({ txPublicKey }) => txPublicKey)));
   const scalars = derivationScalarBatch(
     derivations,

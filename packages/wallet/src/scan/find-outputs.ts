@@ -21,7 +21,7 @@ import type { ScannedOutput } from "../state.ts";
 import type { RecognisedAddresses } from "./address-runs.ts";
 import { packedKeys } from "./packed-lists.ts";
 import type { RawTransaction } from "./raw-transaction.ts";
-import { PUBLIC_MASK, type ScanKeys } from "./scan-transaction.ts";
+import { PUBLIC_MASK, type ScanKeys, type SecretPair } from "./scan-transaction.ts";
 import { type Sifted, targetOf } from "./sift.ts";
 
 export type Finder = {
@@ -216,7 +216,7 @@ type Fresh = {
 /** Adds key images by hex one-time key, for the outputs whose secret matches the public key. */
 export function makeKeyImages(
   keyImages: Map<string, Uint8Array>,
-  keys: SpendKeys,
+  keys: SecretPair,
   fresh: readonly Fresh[],
 ): void {
   if (fresh.length === 0) return;
@@ -244,13 +244,11 @@ export function makeKeyImages(
   }
 }
 
-export type SpendKeys = ScanKeys & { readonly spendSecret: Uint8Array };
-
 const keyOf = ({ major, minor }: SubaddressIndex): string => `${major}/${minor}`;
 
 /** The spend secret of each address that received an output. */
 function addressSecrets(
-  { viewSecret, spendSecret }: SpendKeys,
+  { viewSecret, spendSecret }: SecretPair,
   fresh: readonly Fresh[],
 ): Map<string, Uint8Array> {
   const secrets = new Map<string, Uint8Array>();

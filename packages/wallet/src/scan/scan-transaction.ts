@@ -2,18 +2,23 @@
 import { deriveSecretKey, keccak256, scAdd, subaddressSecretKey } from "@anulo/crypto";
 import type { TransactionPrefix } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys, WalletKeys } from "../state.ts";
 
 /** Scalar 1: the mask of a public amount. */
 export const PUBLIC_MASK: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
 
 export type ScanKeys = Pick<WalletKeys, "viewSecret" | "spendSecret" | "spendPublic">;
 
+/** The secrets from which those of outputs follow. */
+export type SecretPair = Pick<SpendKeys, "viewSecret" | "spendSecret">;
+
 type OneTime = { derivation: Uint8Array; outputIndex: number; subaddress: SubaddressIndex };
 
 /** Secret of an owned output's one-time key: Hs(derivation ‖ i) + b, plus the subaddress's own part. */
-export function oneTimeSecret(keys: ScanKeys, { derivation, outputIndex, subaddress }: OneTime): Uint8Array {
-  if (keys.spendSecret === undefined) throw new Error("a view-only wallet has no spend secret");
+export function oneTimeSecret(
+  keys: SecretPair,
+  { derivation, outputIndex, subaddress }: OneTime,
+): Uint8Array {
   const base = deriveSecretKey(derivation, outputIndex, keys.spendSecret);
   const { major, minor } = subaddress;
   if (major === 0 && minor === 0) return base;

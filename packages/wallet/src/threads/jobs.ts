@@ -4,7 +4,6 @@
 import { randomBytes } from "node:crypto";
 import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
 import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
-import { accountOfKeys } from "../multisig/account-keys.ts";
 import { addToAttempt } from "../multisig/attempts.ts";
 import {
   continueKeyExchange,
@@ -20,14 +19,14 @@ import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { withKeyImages } from "../scan/background-images.ts";
-import type { SpendKeys } from "../scan/find-outputs.ts";
 import { type PackedTransactions, unpackTransactions } from "../scan/raw-transaction.ts";
+import type { SecretPair } from "../scan/scan-transaction.ts";
 import { readKeys, siftKeys } from "../scan/sift.ts";
-import type { ScannedTransaction, WalletKeys } from "../state.ts";
+import type { ScannedTransaction, SpendKeys } from "../state.ts";
 import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { sign } from "../transfer/sign.ts";
-import type { RingedTransaction, Signer } from "../transfer/stages.ts";
+import type { RingedTransaction, SigningKeys } from "../transfer/stages.ts";
 
 type Secrets = readonly (Uint8Array | undefined)[];
 
@@ -69,11 +68,7 @@ function share<Item, Common extends object, Output>(
   );
 }
 
-const secretsOf = ({ viewSecret, spendSecret, multisig }: WalletKeys) => [
-  viewSecret,
-  spendSecret,
-  ...(multisig?.shares ?? []),
-];
+const secretsOf = ({ viewSecret, spendSecret }: SpendKeys) => [viewSecret, spendSecret];
 
 const secretsOfAccount = ({ baseSecret, commonSecret, shares }: MultisigAccount) => [
   baseSecret,
@@ -94,9 +89,14 @@ function exchanging(step: () => MultisigAccount, prefix = ""): MultisigAccount {
 export const jobs = {
   /** A range proof for many outputs, and a ring signature for each input: tens of milliseconds to seconds. */
   sign: job(
-    ({ ringed, signer }: { readonly ringed: RingedTransaction; readonly signer: Omit<Signer, "random"> }) =>
-      sign(ringed, { ...signer, random: randomBytes }),
-    ({ signer }) => secretsOf(signer.keys),
+    ({
+      ringed,
+      signing,
+    }: {
+      readonly ringed: RingedTransaction;
+      readonly signing: Omit<SigningKeys, "random">;
+    }) => sign(ringed, { ...signing, random: randomBytes }),
+    ({ signing }) => secretsOf(signing.keys),
     ({ txKeys }) => txKeys,
   ),
   /** CryptoNight, some 40 ms per round. */
@@ -112,11 +112,11 @@ export const jobs = {
     ({ viewSecrets }) => [viewSecrets],
   ),
   signKeyImages: each(
-    (output: OwnedOutput, { keys }: { readonly keys: WalletKeys }) => signKeyImage(output, { keys }),
+    (output: OwnedOutput, { keys }: { readonly keys: SpendKeys }) => signKeyImage(output, { keys }),
     ({ keys }) => secretsOf(keys),
   ),
   findKeyImages: share(
-    (transactions: readonly ScannedTransaction[], { keys }: { readonly keys: SpendKeys }) =>
+    (transactions: readonly ScannedTransaction[], { keys }: { readonly keys: SecretPair }) =>
       withKeyImages(transactions, keys),
     ({ keys }) => [keys.viewSecret, keys.spendSecret],
   ),
@@ -149,17 +149,13 @@ export const jobs = {
   propose: job(
     ({ ringed, proposer }: { readonly ringed: RingedTransaction; readonly proposer: Proposer }) =>
       buildProposal(ringed, proposer),
-    ({ proposer }) => secretsOf(proposer.keys),
+    ({ proposer }) => secretsOfAccount(proposer.account),
     ({ signed, entropy }) => [...signed.txKeys, entropy],
   ),
   /** One signer's part: one pass over every ring. */
   addToAttempt: job(
-    ({ attempt, frames, keys, nonces }: AttemptPart) => {
-      const account = accountOfKeys(keys);
-      if (account === undefined) throw new Error("a wallet of one signer adds to nothing");
-      return addToAttempt(attempt, frames, { account, nonces });
-    },
-    ({ keys, nonces }) => [...secretsOf(keys), ...nonces.flat()],
+    ({ attempt, frames, ...signer }: AttemptPart) => addToAttempt(attempt, frames, signer),
+    ({ account, nonces }) => [...secretsOfAccount(account), ...nonces.flat()],
   ),
   verifyRings: each(
     (frame: ClsagFrame, _: object) => verifyClsag(frame),
@@ -198,7 +194,7 @@ type NextRound = {
 type AttemptPart = {
   readonly attempt: SigningAttempt;
   readonly frames: readonly ClsagFrame[];
-  readonly keys: WalletKeys;
+  readonly account: MultisigAccount;
   /** One list of nonces per input. */
   readonly nonces: readonly (readonly Uint8Array[])[];
 };

@@ -20,7 +20,7 @@ const NO_PAYMENT_ID = new Uint8Array(8);
 /** An address with new keys that are not stored, so that its outputs can never be spent. */
 export function nobody(random: RandomSource): Receiver {
   const { spendPublic, viewPublic, spendSecret, viewSecret } = createKeys(random);
-  spendSecret?.fill(0);
+  spendSecret.fill(0);
   viewSecret.fill(0);
   return { spendPublic, viewPublic, isSubaddress: false };
 }

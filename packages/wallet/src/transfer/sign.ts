@@ -32,7 +32,7 @@ import {
   listedAmount,
   type RingedTransaction,
   type SignedTransaction,
-  type Signer,
+  type SigningKeys,
 } from "./stages.ts";
 import { createTxSecrets, type OutputKeys, outputKeys, txPublicKeys } from "./tx-keys.ts";
 import { withRingSignatures } from "./visible.ts";
@@ -80,12 +80,12 @@ export function pseudoMasks(
 
 function signInput(
   input: Input,
-  signer: Signer,
+  signing: SigningKeys,
   pseudo: { message: Uint8Array; mask: Uint8Array; commitment: Uint8Array },
 ) {
   const { output, ring } = input;
-  const derivation = generateKeyDerivation(output.txPublicKey, signer.keys.viewSecret);
-  const secretKey = oneTimeSecret(signer.keys, { derivation, ...output });
+  const derivation = generateKeyDerivation(output.txPublicKey, signing.keys.viewSecret);
+  const secretKey = oneTimeSecret(signing.keys, { derivation, ...output });
   const secretMask = scSub(output.mask, pseudo.mask);
   try {
     const { members, realIndex } = ring;
@@ -97,7 +97,7 @@ function signInput(
       secretKey,
       secretMask,
       realIndex,
-      random: signer.random,
+      random: signing.random,
     }).proof;
   } finally {
     for (const secret of [derivation, secretKey, secretMask]) secret.fill(0);
@@ -115,11 +115,11 @@ function withRingCt(
   prefix: TransactionPrefix,
   inputs: readonly Input[],
   amounts: Amounts,
-  signer: Signer,
+  signing: SigningKeys,
 ): Transaction {
   const masks = amounts.keys.map(({ amountKey }) => commitmentMask(amountKey));
-  const { proof, commitments } = proveBulletproofPlus(amounts.amounts, masks, signer.random);
-  const inputMasks = pseudoMasks(inputs.length, masks, signer.random);
+  const { proof, commitments } = proveBulletproofPlus(amounts.amounts, masks, signing.random);
+  const inputMasks = pseudoMasks(inputs.length, masks, signing.random);
   const pseudoOuts = inputs.map(({ output }, i) => commit(inputMasks[i]!, output.amount));
   const ecdhInfo = amounts.keys.map(({ amountKey }, i) => ({
     amount: encodeAmount(amounts.amounts[i]!, amountKey),
@@ -129,7 +129,7 @@ function withRingCt(
   const message = ringCtMessage({ prefix, signatures: [], ringct: { ...base, prunable: unsigned } });
   try {
     const clsags = inputs.map((input, i) =>
-      signInput(input, signer, { message, mask: inputMasks[i]!, commitment: pseudoOuts[i]! }),
+      signInput(input, signing, { message, mask: inputMasks[i]!, commitment: pseudoOuts[i]! }),
     );
     return { prefix, signatures: [], ringct: { ...base, prunable: { ...unsigned, clsags } } };
   } finally {
@@ -138,26 +138,26 @@ function withRingCt(
 }
 
 /** Generates keys, range proof and signatures. The result's `txKeys` are secret. */
-export function sign(ringed: RingedTransaction, signer: Signer): SignedTransaction {
+export function sign(ringed: RingedTransaction, signing: SigningKeys): SignedTransaction {
   const outputs = shuffled(
-    outputsOf(ringed, { change: signer.change, dummy: nobody(signer.random) }),
-    signer.random,
+    outputsOf(ringed, { change: signing.change, dummy: nobody(signing.random) }),
+    signing.random,
   );
-  const secrets = createTxSecrets(outputs, signer.random);
+  const secrets = createTxSecrets(outputs, signing.random);
   const publicKeys = txPublicKeys(outputs, secrets);
-  const context = { secrets, publicKeys, viewSecret: signer.keys.viewSecret };
+  const context = { secrets, publicKeys, viewSecret: signing.keys.viewSecret };
   const keys = outputs.map((output, i) => outputKeys(output, i, context));
-  const extra = extraOf(ringed, outputs, { change: signer.change, secrets, publicKeys });
+  const extra = extraOf(ringed, outputs, { change: signing.change, secrets, publicKeys });
   const inputs = sortedInputs(ringed);
   const amounts = outputs.map(({ amount }) => amount);
   const transaction =
     ringed.isVisible === true
-      ? withRingSignatures(prefixOf(ringed, inputs, { keys, extra, amounts }), inputs, signer)
+      ? withRingSignatures(prefixOf(ringed, inputs, { keys, extra, amounts }), inputs, signing)
       : withRingCt(
           prefixOf(ringed, inputs, { keys, extra }),
           inputs,
           { amounts, keys, fee: ringed.fee },
-          signer,
+          signing,
         );
   for (const { amountKey } of keys) amountKey.fill(0);
   const blob = writeTransaction(transaction);

@@ -5,7 +5,7 @@
 import type { RandomSource } from "@anulo/crypto";
 import type { Transaction } from "@anulo/protocol";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
-import type { WalletKeys } from "../state.ts";
+import type { SpendKeys } from "../state.ts";
 
 /** Members of every ring, the real output included. Source: blockchain.cpp, hard fork 15 on. */
 export const RING_SIZE = 16;
@@ -63,8 +63,8 @@ export type Input = { readonly output: OwnedOutput; readonly ring: Ring };
 export const listedAmount = ({ rct, amount }: OwnedOutput): bigint => (rct ? 0n : amount);
 
 /** The keys that sign. `change`: address 0 of the paying account. */
-export type Signer = {
-  readonly keys: WalletKeys;
+export type SigningKeys = {
+  readonly keys: SpendKeys;
   readonly change: Receiver;
   readonly random: RandomSource;
 };

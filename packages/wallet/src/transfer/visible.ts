@@ -12,7 +12,7 @@ import {
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import { isChange } from "./change.ts";
-import type { Input, PlannedTransaction, Receiver, Signer } from "./stages.ts";
+import type { Input, PlannedTransaction, Receiver, SigningKeys } from "./stages.ts";
 import type { OutputPlan } from "./tx-keys.ts";
 
 /**
@@ -40,7 +40,7 @@ export function visibleOutputsOf(planned: PlannedTransaction, change: Receiver):
 export function withRingSignatures(
   prefix: TransactionPrefix,
   inputs: readonly Input[],
-  { keys, random }: Pick<Signer, "keys" | "random">,
+  { keys, random }: Pick<SigningKeys, "keys" | "random">,
 ): Transaction {
   const prefixHash = transactionPrefixHash({ prefix });
   const signatures = inputs.map(({ output, ring: { members, realIndex } }) => {
