@@ -66,6 +66,19 @@ export type OutgoingPayment = {
   readonly isSeen?: boolean;
 };
 
+/**
+ * What a payment has paid to others, in atomic units, without fee and change. If some of its inputs are unknown, its
+ * change may exceed the amount that was seen to leave.
+ */
+export function paidBy({ amountOut, change }: Pick<OutgoingPayment, "amountOut" | "change">): bigint {
+  return amountOut > change ? amountOut - change : 0n;
+}
+
+/** The fee of a payment in atomic units. */
+export function feePaid({ amountIn, amountOut }: Pick<OutgoingPayment, "amountIn" | "amountOut">): bigint {
+  return amountIn > amountOut ? amountIn - amountOut : 0n;
+}
+
 /** A call that spends, identified by its caller's key. */
 export type IntentHead = {
   /** The caller's key; generated here if the caller sent none. */

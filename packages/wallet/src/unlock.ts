@@ -38,8 +38,10 @@ export function spendingHeight({ spentHeight }: Pick<OwnedOutput, "spentHeight">
   return spentHeight === 0 ? undefined : spentHeight;
 }
 
+export type SpendState = Pick<OwnedOutput, "spentHeight" | "pendingSpend">;
+
 /** True while the output is not spent, neither in a block nor by an unconfirmed transaction. */
-export function isUnspent(output: OwnedOutput): boolean {
+export function isUnspent(output: SpendState): boolean {
   return output.spentHeight === undefined && output.pendingSpend === undefined;
 }
 

@@ -12,6 +12,7 @@ import { type Ledger, lastAddresses, wipeSecrets } from "./ledger/ledger.ts";
 import { QuietBlocks } from "./ledger/quiet-blocks.ts";
 import { wipeKeys } from "./multisig/account-keys.ts";
 import { waitsForTime } from "./outputs/locked-places.ts";
+import type { SpendableQuestion } from "./outputs/output-page.ts";
 import type { OwnedOutput, SubaddressIndex } from "./outputs/owned-output.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
@@ -23,7 +24,7 @@ import { type Signer, signerOf } from "./signer/signer.ts";
 import type { NetworkName, ScanSettings, ViewKeys, WalletKeys, WalletState } from "./state.ts";
 import { KeptOutputCounts } from "./transfer/output-counts.ts";
 import { TaskQueue } from "./turns.ts";
-import { isUnlocked, isUnspent, type Now } from "./unlock.ts";
+import { isUnlocked, type Now } from "./unlock.ts";
 import { type RefreshResult, type ScanOptions, WalletScans } from "./wallet-scans.ts";
 
 export type WalletParts = ScanOptions & {
@@ -207,18 +208,20 @@ export class Wallet {
 
   /** Finds the places of an account's outputs that can be spent now; pauses in between. */
   spendablePlaces(account: number): Generator<void, Uint32Array> {
-    const now = this.now();
-    return this.state.outputs.spendable(account, {
-      height: now.height,
-      needsKeyImage: !this.#signer.asksForKeyImages,
-      isUnlocked: (output) => isUnlocked(output, now),
-    });
+    return this.state.outputs.spendable(account, this.#spendableNow);
   }
 
   /** Whether an output can be spent now. */
-  isSpendable(output: OwnedOutput): boolean {
-    if (output.frozen || !isUnspent(output)) return false;
-    return (this.#signer.asksForKeyImages || output.keyImage !== undefined) && isUnlocked(output, this.now());
+  isSpendable({ oneTimeKey }: OwnedOutput): boolean {
+    const { outputs } = this.state;
+    const place = outputs.placeOfKey(oneTimeKey);
+    return place !== undefined && outputs.isSpendable(place, this.#spendableNow);
+  }
+
+  get #spendableNow(): SpendableQuestion {
+    const now = this.now();
+    const needsKeyImage = !this.#signer.asksForKeyImages;
+    return { height: now.height, needsKeyImage, isUnlocked: (output) => isUnlocked(output, now) };
   }
 
   /**

@@ -14,7 +14,6 @@ import {
   encryptedPaymentId,
   equalBytes,
   parseExtra,
-  sumAmounts,
   type Transaction,
   toHex,
   txPublicKeys,
@@ -24,7 +23,12 @@ import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret, PUBLIC_MASK } from "../scan/scan-transaction.ts";
 import { isChange } from "../transfer/change.ts";
 import { absurdFee, type SeenChain } from "../transfer/fee-limits.ts";
-import type { ConstructionData, DestinationValue, PendingTransaction } from "../transfer/metadata.ts";
+import {
+  type ConstructionData,
+  type DestinationValue,
+  feeOfConstruction,
+  type PendingTransaction,
+} from "../transfer/metadata.ts";
 import {
   type Destination,
   type Receiver,
@@ -153,15 +157,14 @@ export function readConstruction(
   const inputs = data.sources.map((source) => inputOf(source, finder));
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
     throw signingRefusal("an output is spent twice");
-  const amountIn = sumAmounts(inputs);
-  const amountOut = sumAmounts(data.splitDestinations);
-  if (amountOut > amountIn) throw signingRefusal("it pays more than it spends");
+  const fee = feeOfConstruction(data);
+  if (fee < 0n) throw signingRefusal("it pays more than it spends");
   const destinations = withPaymentId(paidEntries(data).map(destinationOf), data.extra);
   const ringed = {
     inputs,
     destinations,
     change: data.change.amount,
-    fee: amountIn - amountOut,
+    fee,
     rings: data.sources.map(ringOf),
     unlockTime: 0n,
   };

@@ -11,7 +11,12 @@ import {
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
-import type { ConstructionData, DestinationValue, SourceValue } from "../transfer/metadata.ts";
+import {
+  type ConstructionData,
+  type DestinationValue,
+  feeOfConstruction,
+  type SourceValue,
+} from "../transfer/metadata.ts";
 import { sum } from "../transfer/plan.ts";
 
 type Paid = { readonly address: string; amount: bigint };
@@ -78,7 +83,8 @@ function describeOne({ data, weight }: Described, network: NetworkName, changeAd
   const recipients = [...paid].filter(([, { amount }]) => amount > 0n);
   const amountIn = sumAmounts(data.sources);
   const amountOut = sumAmounts(data.splitDestinations);
-  if (amountOut > amountIn) throw refusal("failed to parse unsigned transfers");
+  const fee = feeOfConstruction(data);
+  if (fee < 0n) throw refusal("failed to parse unsigned transfers");
   return {
     recipients,
     description: {
@@ -86,7 +92,7 @@ function describeOne({ data, weight }: Described, network: NetworkName, changeAd
       amount_out: amountOut,
       change_address: data.change.amount > 0n ? changeAddress : "",
       change_amount: data.change.amount,
-      fee: amountIn - amountOut,
+      fee,
       recipients: recipients.map(([, { address, amount }]) => ({ address, amount })),
       dummy_outputs: paid.size - recipients.length,
       extra: toHex(data.extra),

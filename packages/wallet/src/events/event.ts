@@ -3,6 +3,7 @@
  * docs/wallet-events.md.
  */
 import { toHex } from "@anulo/protocol";
+import { feePaid, paidBy } from "../payment.ts";
 import type { IncomingPayment, OutgoingPayment } from "../state.ts";
 
 type Field = string | number | bigint | boolean | readonly number[] | { readonly [name: string]: number };
@@ -69,18 +70,15 @@ function paymentIdText(paymentId: Uint8Array): string {
 }
 
 /** An event about a transaction that spends; `key`: the idempotency key of the call that created it. */
-export function transferEvent(
-  type: WalletEventType,
-  { txHash, account, subaddressIndices, amountIn, amountOut, change, height }: OutgoingPayment,
-  key?: string,
-): WalletEvent {
+export function transferEvent(type: WalletEventType, payment: OutgoingPayment, key?: string): WalletEvent {
+  const { txHash, account, subaddressIndices, change, height } = payment;
   return {
     type,
     tx_hash: toHex(txHash),
     account,
     subaddr_indices: subaddressIndices,
-    amount: amountOut > change ? amountOut - change : 0n,
-    fee: amountIn > amountOut ? amountIn - amountOut : 0n,
+    amount: paidBy(payment),
+    fee: feePaid(payment),
     change,
     ...(height > 0 && { height }),
     ...(key !== undefined && { idempotency_key: key }),

@@ -1,9 +1,10 @@
 /**
  * Balances, in atomic units. Pure functions over the state. Source: wallet2.cpp `balance_per_subaddress` and its kin.
  */
-import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
+import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import type { OutgoingPayment, WalletState } from "../state.ts";
-import { isUnlocked, type Now, timeToUnlock } from "../unlock.ts";
+import { isReturned } from "../transfer/change.ts";
+import { isUnlocked, isUnspent, type Now, type SpendState, timeToUnlock } from "../unlock.ts";
 
 /** One address of an account. */
 export type AddressBalance = {
@@ -94,8 +95,8 @@ function addOutputs({ outputs }: LedgerPart, { account, strict, now }: BalanceQu
   }
 }
 
-function counts(output: Pick<OwnedOutput, "spentHeight" | "pendingSpend">, strict: boolean): boolean {
-  return output.spentHeight === undefined && (strict || output.pendingSpend === undefined);
+function counts(output: SpendState, strict: boolean): boolean {
+  return strict ? output.spentHeight === undefined : isUnspent(output);
 }
 
 function addUnconfirmed(state: LedgerPart, { account, indexOf }: BalanceQuestion, at: At): void {
@@ -117,6 +118,6 @@ function addOwnShare(payment: OutgoingPayment, indexOf: BalanceQuestion["indexOf
   at(0).balance += payment.change;
   for (const { address, amount } of payment.destinations) {
     const index = indexOf(address);
-    if (index?.major === payment.account) at(index.minor).balance += amount;
+    if (index !== undefined && isReturned(index, payment.account)) at(index.minor).balance += amount;
   }
 }

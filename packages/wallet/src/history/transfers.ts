@@ -7,6 +7,7 @@ import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { isFrom } from "../packed/payment-record.ts";
 import type { ReceiptFilter } from "../packed/receipts.ts";
 import { Selected } from "../packed/records.ts";
+import { feePaid, paidBy } from "../payment.ts";
 import type {
   IncomingPayment,
   OutgoingPayment,
@@ -186,10 +187,8 @@ function outgoingTransfer(
   kind: "out" | "pending" | "failed",
   context: HistoryContext,
 ): Transfer {
-  const { amountIn, amountOut, change, unlockTime, account, height } = payment;
-  const fee = amountIn - amountOut;
-  // If some inputs of a payment are unknown, its change may exceed the amount that was seen to leave.
-  const amount = amountOut > change ? amountOut - change : 0n;
+  const { unlockTime, account, height } = payment;
+  const amount = paidBy(payment);
   const depth = confirmations({ kind, height, amount, unlockTime }, context);
   return {
     kind,
@@ -199,7 +198,7 @@ function outgoingTransfer(
     timestamp: payment.timestamp,
     amount,
     amounts: [],
-    fee,
+    fee: feePaid(payment),
     unlockTime,
     locked: kind !== "out" || !isUnlocked(payment, context.now),
     doubleSpendSeen: false,

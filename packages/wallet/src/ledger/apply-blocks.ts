@@ -6,6 +6,7 @@ import { type OwnedOutput, SOMEBODY, type SubaddressIndex } from "../outputs/own
 import { RECENT_BLOCKS } from "../scan/history.ts";
 import { packedKeys } from "../scan/packed-lists.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction, WalletState } from "../state.ts";
+import { isReturned } from "../transfer/change.ts";
 import { detachFrom } from "./detach-blocks.ts";
 import { type Ledger, put } from "./ledger.ts";
 
@@ -85,7 +86,7 @@ function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<s
   if (spent.amount > 0n) confirmOutgoing(ledger, { transaction, spent, receipts });
   // History is read newest first; with this order the first output of a transaction still comes first.
   for (const receipt of [...receipts.values()].reverse()) {
-    if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
+    if (isReturned(receipt.index, spent.account)) continue;
     state.incoming.push(paymentOf(transaction, receipt, fee));
   }
 }
@@ -132,7 +133,7 @@ export function poolPayments(
     if (output !== undefined && output.pendingSpend !== SOMEBODY) account = output.subaddress.major;
   }
   return [...receipts.values()]
-    .filter(({ index }) => index.major !== account)
+    .filter(({ index }) => !isReturned(index, account))
     .map((receipt) => paymentOf(transaction, receipt, transaction.fee ?? 0n));
 }
 
@@ -310,7 +311,7 @@ function confirmOutgoing(
   const { state } = ledger;
   const id = toHex(transaction.txHash);
   let change = 0n;
-  for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
+  for (const { index, amount } of receipts.values()) if (isReturned(index, spent.account)) change += amount;
   const ownPayment = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
   const { isUndone: _, ...payment } = ownPayment;
   const { height, timestamp } = transaction;

@@ -3,6 +3,7 @@ import { sumAmounts, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { OwnTransaction, PoolSnapshot } from "../scan/messages.ts";
 import type { OutgoingPayment, OutgoingState, PoolPayment, WalletState } from "../state.ts";
+import { isReturned } from "../transfer/change.ts";
 import { paymentSeen, poolPayments, spentBy } from "./apply-blocks.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -48,7 +49,7 @@ export function spendsFromPool(ledger: Ledger, { finds }: PoolSnapshot, seconds:
     const spent = spentBy(ledger, transaction);
     // An output that a block spends is not spent once more.
     if (spent.amount === 0n || spent.outputs.some(({ spentHeight }) => spentHeight !== undefined)) return [];
-    const back = transaction.received.filter(({ subaddress }) => subaddress.major === spent.account);
+    const back = transaction.received.filter(({ subaddress }) => isReturned(subaddress, spent.account));
     const payment = paymentSeen({ ...transaction, timestamp: seconds }, spent, sumAmounts(back));
     return [{ kind: "outgoing", payment, txKeys: [] }];
   });

@@ -60,9 +60,7 @@ function takePayment(ledger: Ledger, payment: OutgoingPayment): void {
   for (const image of payment.keyImages) {
     const place = ledger.state.outputs.placeOfImage(image);
     if (place === undefined) continue;
-    const output = state.outputs.hotAt(place);
-    if (output.spentHeight === undefined && output.pendingSpend === undefined)
-      state.outputs.reserve(place, id);
+    if (state.outputs.isUnspent(place)) state.outputs.reserve(place, id);
   }
 }
 

@@ -20,7 +20,6 @@ import {
   paymentIdNonce,
   relativeOffsets,
   ringCtMessage,
-  sumAmounts,
   type Transaction,
   toHex,
   writeExtra,
@@ -32,7 +31,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { ViewKeys, WalletState } from "../state.ts";
 import { isChange } from "../transfer/change.ts";
 import type { SeenChain } from "../transfer/fee-limits.ts";
-import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
+import { type ConstructionData, feeOfConstruction, type PendingTransaction } from "../transfer/metadata.ts";
 import {
   cryptPaymentId,
   type OutputPlan,
@@ -177,10 +176,8 @@ function extraOf(
 function checkAmounts({ constructionData, transaction, fee }: PendingTransaction): void {
   const { ringct } = transaction;
   demand(ringct !== undefined && ringct.type === 6 && ringct.prunable !== undefined, "it has no proofs");
-  const { sources, splitDestinations } = constructionData;
-  const spent = sumAmounts(sources);
-  const paid = sumAmounts(splitDestinations);
-  demand(ringct.fee === spent - paid && fee === ringct.fee, "its fee is not the difference of its amounts");
+  const described = feeOfConstruction(constructionData);
+  demand(ringct.fee === described && fee === ringct.fee, "its fee is not the difference of its amounts");
   const { pseudoOuts, outputCommitments: commitments, prunable } = ringct;
   demand(commitmentsBalance(pseudoOuts, commitments, ringct.fee), "it does not balance");
   const [proof, ...more] = prunable.bulletproofsPlus;

@@ -1,5 +1,6 @@
 /** Some outputs as columns of what changes and choices of inputs need: 25 bytes of each, and 8 where some have unlock times. */
 import type { ColdOutput } from "./cold-outputs.ts";
+import { SPENDABLE_AGE } from "./locked-places.ts";
 import type { OwnedOutput } from "./owned-output.ts";
 
 /** Maximum number of outputs of a page. */
@@ -9,11 +10,27 @@ const LEAST_OUTPUTS = 8;
 const FLAGS = { rct: 1, coinbase: 2, frozen: 4, keyImage: 8, pending: 16, unlockTime: 32 } as const;
 type Flag = keyof typeof FLAGS;
 
-/** The flags that decide whether an output that no block spends can be spent, and what they must be. */
-export const spendableFlags = (needsKeyImage: boolean): readonly [mask: number, bits: number] => {
-  const image = needsKeyImage ? FLAGS.keyImage : 0;
-  return [FLAGS.frozen | FLAGS.pending | image, image];
+export type Lock = { readonly height: number; readonly unlockTime: bigint };
+
+/** What decides whether an output may be spent. */
+export type SpendableQuestion = {
+  readonly height: number;
+  readonly needsKeyImage: boolean;
+  /** Decides for outputs that may be locked at that height. */
+  readonly isUnlocked: (output: Lock) => boolean;
 };
+
+/**
+ * Whether the output at an index of a page may be spent: nothing spends it, its owner has not frozen it, its key image
+ * is known if that is needed, and it is unlocked. The one place where this is decided.
+ */
+export function isSpendable(page: OutputPage, index: number, question: SpendableQuestion): boolean {
+  const { spends, flags } = page.columns;
+  const image = question.needsKeyImage ? FLAGS.keyImage : 0;
+  const mask = FLAGS.frozen | FLAGS.pending | image;
+  if (spends[index] !== 0 || (flags[index]! & mask) !== image) return false;
+  return !page.mayBeLocked(index, question.height) || question.isUnlocked(page.lockAt(index));
+}
 
 const ALL_ONES = 0xffff_ffff;
 
@@ -118,6 +135,17 @@ export class OutputPage {
   /** True while the output is not spent, neither in a block nor by an unconfirmed transaction. */
   isUnspent(index: number): boolean {
     return this.columns.spends[index] === 0 && !this.is("pending", index);
+  }
+
+  /** False only for outputs that are unlocked at a height, whatever the time. */
+  mayBeLocked(index: number, height: number): boolean {
+    if (this.greatestHeight + SPENDABLE_AGE <= height && !this.hasUnlockTimes) return false;
+    return this.is("unlockTime", index) || this.columns.heights[index]! + SPENDABLE_AGE > height;
+  }
+
+  lockAt(index: number): Lock {
+    const unlockTime = this.is("unlockTime", index) ? this.columns.unlockTimes[index]! : 0n;
+    return { height: this.columns.heights[index]!, unlockTime };
   }
 
   setSpentHeight(index: number, height: number | undefined): void {

@@ -1,14 +1,12 @@
 /** The columns of a wallet's outputs, as they are read: no output object is created to read one column. */
 import { SPENDABLE_AGE } from "./locked-places.ts";
-import { type OutputPage, PAGE_OUTPUTS, spendableFlags } from "./output-page.ts";
-
-export type Lock = { readonly height: number; readonly unlockTime: bigint };
-
-type SpendableQuestion = {
-  readonly height: number;
-  readonly needsKeyImage: boolean;
-  readonly isUnlocked: (output: Lock) => boolean;
-};
+import {
+  isSpendable,
+  type Lock,
+  type OutputPage,
+  PAGE_OUTPUTS,
+  type SpendableQuestion,
+} from "./output-page.ts";
 
 export type At = { readonly page: OutputPage; readonly index: number };
 
@@ -97,15 +95,20 @@ export class OutputPages {
     return this.pageOf(place).is("rct", place % PAGE_OUTPUTS);
   }
 
+  /** Whether the output at a place may be spent. */
+  isSpendable(place: number, question: SpendableQuestion): boolean {
+    return isSpendable(this.pageOf(place), place % PAGE_OUTPUTS, question);
+  }
+
   /**
-   * Finds the places of an account's outputs that may be spent at a height, ascending; pauses between pages.
-   * `isUnlocked` decides for those that may be locked. Changes in a pause are seen from the page reached on.
+   * Finds the places of an account's outputs that may be spent, ascending; pauses between pages. Changes in a pause are
+   * seen from the page reached on.
    */
   *spendable(account: number, question: SpendableQuestion): Generator<void, Uint32Array> {
     const places = new Uint32Array(this.pages.reduce((sum, { unspent }) => sum + unspent, 0));
     let count = 0;
     for (let number = 0; number < this.pages.length && count < places.length; number++) {
-      count = this.#spendableOn(number, { account, ...question }, { places, count });
+      count = this.#spendableOn(number, { account, question }, { places, count });
       yield;
     }
     return places.subarray(0, Math.min(count, places.length));
@@ -114,25 +117,17 @@ export class OutputPages {
   /** Writes the spendable places of a page behind those found before; returns the number of all. */
   #spendableOn(
     number: number,
-    { account, height, needsKeyImage, isUnlocked }: SpendableQuestion & { readonly account: number },
+    { account, question }: { readonly account: number; readonly question: SpendableQuestion },
     { places, count }: { readonly places: Uint32Array; readonly count: number },
   ): number {
     const page = this.pages[number]!;
     if (page.unspent === 0) return count;
-    const { majors, heights, flags, spends } = page.columns;
+    const { majors } = page.columns;
     const first = number * PAGE_OUTPUTS;
     const length = Math.min(PAGE_OUTPUTS, this.end - first);
-    const isOld = page.greatestHeight + SPENDABLE_AGE <= height && !page.hasUnlockTimes;
-    const [mask, bits] = spendableFlags(needsKeyImage);
     let end = count;
-    for (let index = 0; index < length; index++) {
-      if (majors[index] !== account || spends[index] !== 0 || (flags[index]! & mask) !== bits) continue;
-      if (!isOld) {
-        const mayBeLocked = page.is("unlockTime", index) || heights[index]! + SPENDABLE_AGE > height;
-        if (mayBeLocked && !isUnlocked(this.lockAt(first + index))) continue;
-      }
-      places[end++] = first + index;
-    }
+    for (let index = 0; index < length; index++)
+      if (majors[index] === account && isSpendable(page, index, question)) places[end++] = first + index;
     return end;
   }
 
@@ -164,9 +159,7 @@ export class OutputPages {
   }
 
   protected lockAt(place: number): Lock {
-    const { page, index } = this.locate(place);
-    const unlockTime = page.is("unlockTime", index) ? page.columns.unlockTimes[index]! : 0n;
-    return { height: page.columns.heights[index]!, unlockTime };
+    return this.pageOf(place).lockAt(place % PAGE_OUTPUTS);
   }
 
   /** Places of unspent outputs that may be locked at a height, or have an unlock time. */

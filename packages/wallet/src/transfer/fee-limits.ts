@@ -1,6 +1,6 @@
 /** Upper limits of fees: no honest node demands more, and no honest proposal pays more. */
-import { dynamicFees2021, estimateTransactionWeight, sumAmounts } from "@anulo/protocol";
-import type { ConstructionData } from "./metadata.ts";
+import { dynamicFees2021, estimateTransactionWeight } from "@anulo/protocol";
+import { type ConstructionData, feeOfConstruction } from "./metadata.ts";
 import { RING_SIZE } from "./stages.ts";
 
 /** Bytes. Source: cryptonote_config.h CRYPTONOTE_BLOCK_GRANTED_FULL_REWARD_ZONE_V5. */
@@ -43,7 +43,7 @@ const KEY_EXTRA_BYTES = 44;
 /** Describes what is wrong with the fee (atomic units) of construction data; undefined if it is acceptable. */
 export function absurdFee(data: ConstructionData, chain: SeenChain): string | undefined {
   const { sources, splitDestinations, extra } = data;
-  const fee = sumAmounts(sources) - sumAmounts(splitDestinations);
+  const fee = feeOfConstruction(data);
   const weight = estimateTransactionWeight({
     inputs: sources.length,
     outputs: Math.max(2, splitDestinations.length),

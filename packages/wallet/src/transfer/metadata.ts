@@ -16,6 +16,7 @@ import {
   list,
   refine,
   struct,
+  sumAmounts,
   type TypeOf,
   toHex,
   transaction,
@@ -139,6 +140,14 @@ export type ConstructionData = TypeOf<typeof constructionData>;
 /** One input with its ring. */
 export type SourceValue = TypeOf<typeof source>;
 export type PendingTransaction = TypeOf<typeof pendingTransaction>;
+
+/** What construction data leave for the fee, in atomic units: below 0 if they pay more than they spend. */
+export function feeOfConstruction({
+  sources,
+  splitDestinations,
+}: Pick<ConstructionData, "sources" | "splitDestinations">): bigint {
+  return sumAmounts(sources) - sumAmounts(splitDestinations);
+}
 
 /** Parses metadata; throws `BadBytes` for anything else, trailing bytes and multisig included. */
 export function readMetadata(blob: Uint8Array): PendingTransaction {
