@@ -10,7 +10,7 @@ import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
 import { OutputBook } from "../src/outputs/output-book.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { Payments } from "../src/packed/payments.ts";
-import { isUnlocked, type Now, timeToUnlock } from "../src/unlock.ts";
+import { isUnlocked, isUnspent, type Now, timeToUnlock } from "../src/unlock.ts";
 import { checkBook } from "./check-book.ts";
 import { ledgerOf } from "./many-outputs.ts";
 import { Dice } from "./random-changes.ts";
@@ -74,6 +74,41 @@ function checkBalances(outputs: OutputBook, now: Now): void {
     }
 }
 
+function resultOf<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** What may be spent, of an account and at each place, is what a walk over all outputs finds. */
+function checkSpendable(outputs: OutputBook, now: Now): void {
+  const all = [...outputs];
+  for (const needsKeyImage of [true, false]) {
+    const question = {
+      height: now.height,
+      needsKeyImage,
+      isUnlocked: (lock: Pick<OwnedOutput, "height" | "unlockTime">) => isUnlocked(lock, now),
+    };
+    const expected = all.map(
+      (output) =>
+        !output.frozen &&
+        isUnspent(output) &&
+        (output.keyImage !== undefined || !needsKeyImage) &&
+        isUnlocked(output, now),
+    );
+    assert.deepEqual(
+      all.map((_, place) => outputs.isSpendable(place, question)),
+      expected,
+    );
+    for (const account of [0, 1, 2, 3]) {
+      const isWanted = (place: number) => expected[place] && all[place]!.subaddress.major === account;
+      const places = [...all.keys()].filter(isWanted);
+      assert.deepEqual([...resultOf(outputs.spendable(account, question))], places);
+    }
+  }
+}
+
 test("sums, tables and balances follow every change, also when the chain gets shorter", () => {
   const dice = new Dice("book");
   const book = new OutputBook();
@@ -98,6 +133,8 @@ test("sums, tables and balances follow every change, also when the chain gets sh
     const seconds = TIME + dice.below(1000);
     checkBalances(book, { network: "mainnet", height, seconds });
     checkBalances(book, { network: "mainnet", height: Math.max(1, height - 30), seconds: TIME - 5000 });
+    checkSpendable(book, { network: "mainnet", height, seconds });
+    checkSpendable(book, { network: "mainnet", height: Math.max(1, height - 30), seconds: TIME - 5000 });
   }
   assert.ok(book.count > 100);
 });
