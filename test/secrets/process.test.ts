@@ -175,6 +175,7 @@ test("no mistake in a command line makes it tell the secrets beside it", { timeo
   const secrets = secretsOfFlags({ tlsKeys });
   for (const [what, flags] of Object.entries(mistaken(folder, { tlsKeys }))) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, "wallet", ...flags], {
+      cwd: folder,
       encoding: "utf8",
       timeout: 20_000,
     });
