@@ -1,5 +1,6 @@
 export { ByteBudget, type ByteReservation } from "./byte-budget.ts";
 export type { CostLimits } from "./cost-limits.ts";
+export { LoopLoad, type LoopTime } from "./loop-load.ts";
 export { type MaybePromise, whenFailed, whenOver, whenReady } from "./maybe-promise.ts";
 export { forEachSliced, mapSliced, runSliced, SLICE_MS, type SliceOptions, TimeSlice } from "./time-slice.ts";
 export { WorkBudget, type WorkBudgetOptions } from "./work-budget.ts";

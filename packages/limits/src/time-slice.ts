@@ -2,9 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { type MaybePromise, whenReady } from "./maybe-promise.ts";
 
 /**
- * Milliseconds of work after which other work on the event loop runs first: short enough that RPC calls do not notice.
+ * Milliseconds of work after which other work on the event loop runs first: a node that syncs has several such works in
+ * one turn of it, and a caller who waits for each response gets one a turn.
  */
-export const SLICE_MS = 10;
+export const SLICE_MS = 3;
 
 export interface SliceOptions {
   /** Milliseconds of work in one slice; by default `SLICE_MS`. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
-import { mapSliced, whenFailed, whenReady } from "@anulo/limits";
+import { LoopLoad, mapSliced, whenFailed, whenReady } from "@anulo/limits";
 import { blockHeader } from "../src/daemon/fields.ts";
 import {
   createRpcServer,
@@ -342,7 +342,7 @@ describe("the share of strangers", () => {
     const share = shareOf({ eventLoopShare: 0.5 }, () => time);
     const [greedy, other] = ["1.2.3.4", "5.6.7.8"].map((address) => share.open(address));
     assert.equal(share.turn(greedy!), undefined);
-    share.charge(500 + 500);
+    share.charge(100 + 500);
     const order: string[] = [];
     const wait = (name: string, caller: Caller) =>
       whenReady(share.turn(caller), () => {
@@ -367,6 +367,44 @@ describe("the share of strangers", () => {
     const owner = new CallerShare(divideLimits(defaultLimits).owner, { isForStrangers: false });
     owner.charge(1_000_000);
     assert.equal(owner.turn(owner.open("1.2.3.4")), undefined);
+  });
+
+  it("counts its work more than once while the event loop has no time left", () => {
+    const time = { idle: 0, active: 0 };
+    const loopLoad = new LoopLoad(() => ({ ...time }));
+    const { strangers } = divideLimits(defaultLimits);
+    const share = new CallerShare(strangers, { isForStrangers: true, now: () => 0, loopLoad });
+    time.active = 50;
+    share.charge(1000);
+    const { eventLoopShare } = strangers;
+    assert.equal(share.waitMs, Math.ceil((1500 - 100) / eventLoopShare));
+  });
+
+  it("ends the slices of calls under way until there is time again, or their caller leaves", async () => {
+    // Closes: calls that had all begun before the first of them was charged took all of the event loop.
+    let time = 0;
+    const share = shareOf({ eventLoopShare: 0.5 }, () => time);
+    const [staying, leaving] = ["1.2.3.4", "5.6.7.8"].map((address) => share.open(address));
+    const steps: string[] = [];
+    const run = (name: string, { rows, leftSignal }: Caller) =>
+      Promise.resolve(
+        rows.during(
+          (options) =>
+            mapSliced([1, 2], (item) => void steps.push(`${name} ${item}`), { ...options, sliceMs: 0 }),
+          { signal: leftSignal },
+        ),
+      );
+    share.charge(100 + 500);
+    const first = run("staying", staying!);
+    const second = run("leaving", leaving!);
+    await turns();
+    assert.deepEqual(steps, ["staying 1", "leaving 1"]);
+    leaving!.leave();
+    await assert.rejects(second);
+    assert.deepEqual(steps, ["staying 1", "leaving 1"]);
+    time = 2000;
+    await first;
+    assert.deepEqual(steps, ["staying 1", "leaving 1", "staying 2"]);
   });
 
   it("is begun on for some milliseconds a turn of the event loop, the owner's at once", async () => {

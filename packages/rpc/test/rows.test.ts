@@ -150,10 +150,7 @@ test("a meter counts what is read in its slices, and nothing between them", asyn
 
 test("slices of a call count as work of its caller, the first one being part of what is done at once", async () => {
   const slices: number[] = [];
-  const meter = new RowMeter(
-    () => 0,
-    (milliseconds) => void slices.push(milliseconds),
-  );
+  const meter = new RowMeter(() => 0, { onWork: (milliseconds) => void slices.push(milliseconds) });
   meter.begin(1);
   // Each item ends a slice, and the last slice finds that there is none left.
   const items = [1, 2, 3, 4];

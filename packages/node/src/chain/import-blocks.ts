@@ -98,7 +98,7 @@ interface StagedChain {
 }
 
 /** Milliseconds of judging between two turns of the event loop: writing and reading need turns too. */
-const SLICE_MS = 5;
+const SLICE_MS = 2;
 /**
  * Runs are written together, because a commit also writes the pages above its rows, and a flush follows after a number
  * of commits. A group has at most so many blocks, and so many bytes, since a parsed block takes many times its bytes in

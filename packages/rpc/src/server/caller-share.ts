@@ -1,7 +1,9 @@
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import {
   ByteBudget,
   type ByteReservation,
   type CostLimits,
+  type LoopLoad,
   type MaybePromise,
   WorkBudget,
 } from "@anulo/limits";
@@ -10,8 +12,11 @@ import { FairTurns } from "./fair-turns.ts";
 import { byteCosts, type Limits } from "./limits.ts";
 import { RowMeter } from "./row-meter.ts";
 
-/** Milliseconds of work that strangers may have saved up. */
-const BURST_MS = 500;
+/** Milliseconds of work that strangers may have saved up: while they use it, the owner gets one response a turn. */
+const BURST_MS = 100;
+
+/** Milliseconds after which a call that pauses looks again whether its caller is still there. */
+const MAX_PAUSE_MS = 50;
 
 const MiB = 2 ** 20;
 
@@ -69,13 +74,22 @@ export class Caller {
   constructor(share: CallerShare, remoteAddress: string, use: Use) {
     this.remoteAddress = remoteAddress;
     this.share = share;
-    this.rows = new RowMeter(share.rowsRead, (milliseconds) => share.charge(milliseconds));
+    this.rows = new RowMeter(share.rowsRead, {
+      onWork: (milliseconds) => share.charge(milliseconds),
+      pause: () => this.#nextSlice(),
+    });
     this.#use = use;
     this.#request = use.requestBytes.reserve(0)!;
   }
 
   onWork(milliseconds: number): void {
     this.share.charge(milliseconds);
+  }
+
+  /** Pauses a call between two slices until its share has time again, so that calls under way take no more than it. */
+  async #nextSlice(): Promise<void> {
+    await setImmediate();
+    while (this.share.waitMs > 0 && !this.#hasLeft) await delay(Math.min(this.share.waitMs, MAX_PAUSE_MS));
   }
 
   /** The part of the share that counts its requests. */
@@ -149,6 +163,7 @@ export class CallerShare {
   readonly #strangersTurns: FairTurns | undefined;
   /** Processor time of all its callers; undefined where it is not limited. */
   readonly #work: WorkBudget | undefined;
+  readonly #loopLoad: LoopLoad | undefined;
   #waiting: Waiting[] = [];
   #requests = 0;
   #streams = 0;
@@ -162,9 +177,12 @@ export class CallerShare {
       readonly rowsRead?: (() => number) | undefined;
       /** Milliseconds since an arbitrary start; never decreases. */
       readonly now?: () => number;
+      /** How many times its measured time work counts; once without. */
+      readonly loopLoad?: LoopLoad;
     },
   ) {
     this.limits = limits;
+    this.#loopLoad = options.loopLoad;
     this.rowsRead = options.rowsRead ?? (() => 0);
     const { isForStrangers, now = () => performance.now() } = options;
     const share = limits.eventLoopShare;
@@ -279,7 +297,7 @@ export class CallerShare {
 
   /** Counts milliseconds of work for callers of this share. */
   charge(milliseconds: number): void {
-    this.#work?.charge(milliseconds);
+    this.#work?.charge(milliseconds * (this.#loopLoad?.factor ?? 1));
   }
 
   /** Counts what bytes cost that were received from a caller, beside the processing of them. */

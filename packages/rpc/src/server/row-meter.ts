@@ -1,6 +1,14 @@
 import { type MaybePromise, type SliceOptions, whenOver } from "@anulo/limits";
 import { OverBudget } from "./over-budget.ts";
 
+/** What happens in the slices of a call. */
+export interface RowMeterOptions {
+  /** Called with the milliseconds of each slice of `during` but the first, which is part of what its caller does at once. */
+  readonly onWork?: (milliseconds: number) => void;
+  /** Waits between two slices; by default one turn of the event loop. */
+  readonly pause?: () => Promise<unknown>;
+}
+
 /**
  * Counts the database rows that one call reads, in each slice in which it runs: whatever else is read between two
  * slices is not its own. Work that continues after a wait is counted where it is given to `during`.
@@ -12,15 +20,12 @@ export class RowMeter {
   /** Rows read before this slice; undefined between slices. */
   #before: number | undefined;
 
-  readonly #onWork: (milliseconds: number) => void;
+  readonly #options: RowMeterOptions;
 
-  /**
-   * `rowsRead` returns how many rows have been read by all; `onWork` is called with the milliseconds of each slice of
-   * `during` but the first, which is part of what its caller does at once.
-   */
-  constructor(rowsRead: () => number, onWork: (milliseconds: number) => void = () => {}) {
+  /** `rowsRead` returns how many rows have been read by all. */
+  constructor(rowsRead: () => number, options: RowMeterOptions = {}) {
     this.#rowsRead = rowsRead;
-    this.#onWork = onWork;
+    this.#options = options;
   }
 
   /** Rows that the call has read in the slices that have ended. */
@@ -56,10 +61,12 @@ export class RowMeter {
     const isInSlice = this.#before !== undefined;
     this.resume();
     let isFirst = true;
+    const { onWork, pause } = this.#options;
     const counted = {
       ...options,
+      ...(pause !== undefined && { pause }),
       onWork: (milliseconds: number) => {
-        if (!isFirst) this.#onWork(milliseconds);
+        if (!isFirst) onWork?.(milliseconds);
         isFirst = false;
       },
       beforeYield: () => {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { LoopLoad } from "@anulo/limits";
 import type { Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { createDigestAuth, type Login } from "../digest-auth.ts";
@@ -153,7 +154,11 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
     pages: options.pages ?? new Map(),
     elsewhere: options.elsewhere,
     owner: new CallerShare(limits.owner, { isForStrangers: false, rowsRead }),
-    strangers: new CallerShare(limits.strangers, { isForStrangers: true, rowsRead }),
+    strangers: new CallerShare(limits.strangers, {
+      isForStrangers: true,
+      rowsRead,
+      loopLoad: new LoopLoad(),
+    }),
   };
 }
 
