@@ -12,7 +12,7 @@ import { wipePoints } from "./points";
 import { wipeKeccak } from "./keccak";
 
 export { alloc, arenaReset } from "./arena";
-export { hashToScalar, keccak256 } from "./keccak";
+export { absorb, hashToScalar, keccak256 } from "./keccak";
 export { scAdd, scInvert, scIsCanonical, scMul, scMulAdd, scMulSub, scReduce32, scReduce64, scSub } from "./scalar";
 export * from "./scalar-vector";
 export * from "./points";

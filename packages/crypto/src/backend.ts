@@ -16,7 +16,9 @@ export type Backend = {
 
   /** Keccak-256 with the original 0x01 padding, of any number of bytes: 32 bytes. */
   keccak256(data: Uint8Array): Uint8Array;
-  /** The same mod ℓ. */
+  /** Absorbs whole blocks of 136 bytes into a Keccak state of 200 bytes, in place. */
+  keccakAbsorb(state: Uint8Array, blocks: Uint8Array): void;
+  /** Keccak-256 mod ℓ. */
   hashToScalar(data: Uint8Array): Uint8Array;
 
   readonly scalar: ScalarOps;

@@ -2,7 +2,7 @@ export type { DeriveBatchResult, PointBatchResult, TaggedOutputs, TagMatches } f
 export { concatBytes, equalBytes } from "./bytes.ts";
 export { chacha8, chacha20, chacha20InPieces } from "./chacha.ts";
 export { type CnSlowHashOptions, cnSlowHash } from "./hash/cryptonight.ts";
-export { keccak256 } from "./hash/keccak.ts";
+export { type HashInPieces, keccak256, keccak256InPieces } from "./hash/keccak.ts";
 export {
   checkKeyImageProofs,
   type KeyImageProof,

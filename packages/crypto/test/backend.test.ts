@@ -254,6 +254,14 @@ function pointSuite(engine: Backend): void {
     compare(engine, single(texts), (on, text) => on.keccak256(text));
     compare(engine, single(texts), (on, text) => on.hashToScalar(text));
   });
+  test("whole blocks absorbed into a keccak state", () => {
+    const blocks = [0, 1, 2, 5].map((count) => new Uint8Array(136 * count).fill(7 * count));
+    compare(engine, single(blocks), (on, data) => {
+      const state = new Uint8Array(200).fill(3);
+      on.keccakAbsorb(state, data);
+      return state;
+    });
+  });
 }
 
 function multiexpSuite(engine: Backend): void {

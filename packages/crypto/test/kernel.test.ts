@@ -52,6 +52,7 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
   const calls: readonly (() => unknown)[] = [
     () => backend.keccak256(a),
     () => backend.hashToScalar(a),
+    () => backend.keccakAbsorb(new Uint8Array(200), concatBytes(a, b, c, a, new Uint8Array(8))),
     () => backend.scalar.mulSub(a, b, c),
     () => backend.scalar.invert(a),
     () => backend.scalar.reduce64(concatBytes(a, b)),

@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import fc from "fast-check";
-import { isPoint, keccak256, pointAdd, scalarMult, scalarMultBase, scReduce64 } from "../src/index.ts";
+import {
+  isPoint,
+  keccak256,
+  keccak256InPieces,
+  pointAdd,
+  scalarMult,
+  scalarMultBase,
+  scReduce64,
+} from "../src/index.ts";
 
 /** An implementation by other hands, under the same inputs. */
 const { Point } = ed25519;
@@ -17,6 +25,17 @@ test("keccak-256 equals noble's at every length around the block size", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       assert.deepEqual(Buffer.from(keccak256(bytes)), Buffer.from(keccak_256(bytes)));
+    }),
+  );
+});
+
+test("keccak-256 of pieces of any lengths equals noble's of the whole", () => {
+  const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 });
+  fc.assert(
+    fc.property(pieces, (parts) => {
+      const hash = keccak256InPieces();
+      for (const part of parts) hash.update(part);
+      assert.deepEqual(Buffer.from(hash.digest()), Buffer.from(keccak_256(Buffer.concat(parts))));
     }),
   );
 });

@@ -5,7 +5,7 @@ import { clsagChallenges, verifyClsag } from "./clsag.ts";
 import { derivation } from "./derivation.ts";
 import { rangeProofGenerators } from "./generators.ts";
 import { group } from "./group.ts";
-import { keccak256 } from "./keccak.ts";
+import { keccak256, keccakAbsorb } from "./keccak.ts";
 import { encodePoint } from "./point.ts";
 import { scalar, vector } from "./scalar.ts";
 
@@ -16,6 +16,7 @@ import { scalar, vector } from "./scalar.ts";
 export const reference: Backend = {
   name: "reference",
   keccak256,
+  keccakAbsorb,
   hashToScalar: (data) => scalar.reduce32(keccak256(data)),
   scalar,
   vector,

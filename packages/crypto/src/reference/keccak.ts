@@ -69,6 +69,14 @@ export function keccakPermute(state: Uint8Array): void {
   });
 }
 
+/** Absorbs whole blocks of 136 bytes into a state of 200 bytes, in place. */
+export function keccakAbsorb(state: Uint8Array, blocks: Uint8Array): void {
+  for (let offset = 0; offset < blocks.length; offset += RATE_BYTES) {
+    for (let i = 0; i < RATE_BYTES; i++) state[i]! ^= blocks[offset + i]!;
+    keccakPermute(state);
+  }
+}
+
 /** Keccak-256 of `data`: 32 bytes. */
 export function keccak256(data: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((data.length + 1) / RATE_BYTES) * RATE_BYTES);
@@ -76,9 +84,6 @@ export function keccak256(data: Uint8Array): Uint8Array {
   padded[data.length]! |= 0x01;
   padded[padded.length - 1]! |= 0x80;
   const state = new Uint8Array(STATE_BYTES);
-  for (let offset = 0; offset < padded.length; offset += RATE_BYTES) {
-    for (let i = 0; i < RATE_BYTES; i++) state[i]! ^= padded[offset + i]!;
-    keccakPermute(state);
-  }
+  keccakAbsorb(state, padded);
   return state.slice(0, 32);
 }

@@ -24,6 +24,16 @@ export function createWasmBackend(name: KernelName, kernel: Kernel = loadKernel(
     name,
     keccak256: (data) => hash(data, kernel.keccak256),
     hashToScalar: (data) => hash(data, kernel.hashToScalar),
+    keccakAbsorb(state, blocks) {
+      memory.begin();
+      try {
+        const at = memory.put(state);
+        kernel.absorb(at, memory.put(blocks), blocks.length);
+        state.set(memory.read(at, state.length));
+      } finally {
+        kernel.wipeHash();
+      }
+    },
     scalar: createScalarOps(kernel, memory),
     vector: createVectorOps(kernel, memory),
     ...createPointFunctions(kernel, memory),

@@ -17,6 +17,8 @@ export type Kernel = {
   wipe(): void;
   wipeScalars(): void;
   wipeHash(): void;
+  /** Whole blocks of 136 bytes into a state of 200 bytes. */
+  absorb(state: Pointer, blocks: Pointer, length: number): number;
   keccak256(out: Pointer, data: Pointer, length: number): void;
   hashToScalar(out: Pointer, data: Pointer, length: number): void;
   scReduce32(out: Pointer, a: Pointer): void;
