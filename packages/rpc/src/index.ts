@@ -87,7 +87,7 @@ export {
 } from "./schema/scalars.ts";
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
-export { Drawn, drawn } from "./schema/written.ts";
+export { Drawn, drawn, type Written, writtenInParts } from "./schema/written.ts";
 export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
 export { type Answer, misdirected } from "./server/answer.ts";
 export { type Bearer, FORBIDDEN, scopeRefusal, type TokenAuth, wrongWallet } from "./server/bearer.ts";

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { describe, it } from "node:test";
 import { defaultLimits, type Limits } from "../src/index.ts";
+import { TextPieces } from "../src/schema/text-pieces.ts";
 import { type Caller, CallerShare } from "../src/server/caller-share.ts";
 import { BadFraming, createBodyReader } from "../src/server/http/body-reader.ts";
 import { HttpConnection, type HttpService } from "../src/server/http/connection.ts";
@@ -358,10 +359,11 @@ describe("connection", () => {
     assert.equal(socket.writableEnded, true, "nothing follows");
   });
 
-  it("sends a long answer as it is, in text and in bytes", async () => {
+  it("sends a long answer as it is, in text, in bytes and in pieces", async () => {
     const { socket, waiting } = connection();
     const body = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i & 0xff));
-    for (const form of [body, body.toString("latin1")]) {
+    const pieces = [body.subarray(0, 7), body.subarray(7, 100_000), body.subarray(100_000)];
+    for (const form of [body, body.toString("latin1"), new TextPieces(pieces)]) {
       socket.sent = "";
       socket.push(request(0));
       await tick();
@@ -369,5 +371,11 @@ describe("connection", () => {
       while (socket.sent.length < 4 + body.length) await tick();
       assert.ok(socket.sent === `head${body.toString("latin1")}`);
     }
+    socket.sent = "";
+    socket.push(request(0));
+    await tick();
+    waiting.shift()!({ head: "head", body: new TextPieces([body.subarray(0, 7)]), closes: false });
+    await tick();
+    assert.equal(socket.sent, `head${body.toString("latin1", 0, 7)}`);
   });
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Drawn, hash, list, object, u64, uint } from "../src/index.ts";
-import { bytesOfText, type TextBytes, textWords } from "../src/schema/text-bytes.ts";
+import { Drawn, hash, list, object, text, u64, uint } from "../src/index.ts";
+import { bytesOfText, TextBytes, textOf, textWords } from "../src/schema/text-bytes.ts";
+import { TextPieces } from "../src/schema/text-pieces.ts";
+import { serialized, type Written, writtenInParts } from "../src/schema/written.ts";
 import { writeLongLists } from "../src/server/long-answer.ts";
 
 const written = (write: (out: TextBytes) => void): string =>
@@ -60,6 +62,45 @@ describe("text written as bytes", () => {
     );
   });
 
+  it("is set aside in pieces where it is long, and nothing of it is copied into what encloses it", async () => {
+    const out = new TextBytes("contract");
+    const text = "0123456789".repeat(30_000);
+    for (let at = 0; at < text.length; at += 1000) {
+      out.text(text.slice(at, at + 1000));
+      out.setAside();
+      assert.equal(out.length, at + 1000);
+    }
+    const { result } = out;
+    assert.ok(result instanceof TextPieces && result.pieces.every(({ length }) => length < 70_000));
+    assert.equal(result.length, text.length);
+    assert.equal(out.contents.toString("latin1"), text);
+    const outerText = textOf("contract", (outer) => {
+      outer.text("<");
+      outer.add(result);
+      outer.text(">");
+    });
+    assert.ok(outerText instanceof TextPieces && outerText.pieces.includes(result.pieces[1]!));
+    assert.equal(outerText.toString(), `<${text}>`);
+    assert.equal(
+      written((outer) => outer.add(result)),
+      text,
+    );
+  });
+
+  it("is a string of any length whose parts arrive one after the other", async () => {
+    async function* parts(count: number) {
+      for (let i = 0; i < count; i++) yield "abc".repeat(100);
+    }
+    const schema = object({ a: serialized(text), b: uint });
+    for (const count of [0, 1, 1000]) {
+      const a = await writtenInParts(parts(count));
+      assert.equal(a.length, 300 * count);
+      const expected = { a: "abc".repeat(100 * count), b: 1 };
+      const value = { a, b: 1 } as { a: Written; b: number };
+      assert.equal(schema.write(value, "contract", ""), schema.write(expected, "contract", ""));
+    }
+  });
+
   it("is whole again after a value that could not be written", () => {
     assert.throws(() => list(uint).write([1, -1], "contract", ""), RangeError);
     assert.equal(list(uint).write([1, 2], "contract", ""), "[1,2]");
@@ -68,6 +109,17 @@ describe("text written as bytes", () => {
 });
 
 describe("a list that is read while it is written", () => {
+  it("is in pieces where it is long, each released once it is sent", async () => {
+    const schema = object({ a: list(hash) });
+    const value = { a: new Drawn(3000, (place) => new Uint8Array(32).fill(place)) };
+    const writing = { form: { dialect: "contract", indent: "" } } as const;
+    const result = (await writeLongLists(schema, value, writing)) as typeof value;
+    const whole = textOf("contract", (out) => schema.put!(result, out, ""));
+    assert.ok(whole instanceof TextPieces && whole.pieces.every(({ length }) => length < 70_000));
+    const all = { a: Array.from({ length: 3000 }, (_, place) => value.a.at(place)) };
+    assert.equal(whole.toString(), schema.write(all, "contract", ""));
+  });
+
   it("holds what it is read from before others are let go first, and releases it", async () => {
     const schema = object({ a: list(uint) });
     const events: string[] = [];

@@ -260,7 +260,7 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
   const put = (value: Elements<InputOf<S>> | Columns<TypeOf<S>>, out: TextBytes, indent: string): void => {
     if (value instanceof Columns) return void columnsWriter!.put(value, out, indent);
     const text = writtenText(value);
-    if (text !== undefined) return void out.bytes(text);
+    if (text !== undefined) return void out.add(text);
     out.byte(OPEN);
     for (let i = 0; i < value.length; i++) {
       if (i > 0) out.byte(COMMA);

@@ -1,10 +1,13 @@
 import type { Dialect } from "../dialect.ts";
+import { TextPieces } from "./text-pieces.ts";
 
 const WORD_BYTES = 4;
 const QUOTE = 0x22;
 /** Texts up to this length are written in JavaScript: a library call takes as long as thirty characters. */
 const SHORT_TEXT = 32;
 const BEGIN_BYTES = 1024;
+/** From this length (bytes) on, text of a long list is set aside as a piece. */
+const PIECE_BYTES = 64 * 1024;
 const MAX_SHORT_INTEGER = 2 ** 31;
 
 /** Text in words; the excess bytes of the last word are overwritten by the text that follows. */
@@ -36,6 +39,9 @@ export class TextBytes {
   #bytes: Buffer;
   #view: DataView;
   #at = 0;
+  /** Pieces that come before what is in the buffer, and the number of their bytes. */
+  #pieces: Buffer[] | undefined;
+  #pieceBytes = 0;
 
   /** Starts in a buffer that no other writer uses meanwhile. */
   constructor(dialect: Dialect, begin = Buffer.allocUnsafe(BEGIN_BYTES)) {
@@ -46,12 +52,29 @@ export class TextBytes {
 
   /** Number of bytes written so far. */
   get length(): number {
-    return this.#at;
+    return this.#pieceBytes + this.#at;
   }
 
-  /** The written bytes, in the buffer they were written to. */
+  /** The written bytes, in the buffer they were written to unless some were set aside as pieces. */
   get contents(): Buffer {
-    return this.#bytes.subarray(0, this.#at);
+    const last = this.#bytes.subarray(0, this.#at);
+    return this.#pieces === undefined ? last : Buffer.concat([...this.#pieces, last]);
+  }
+
+  /** The same as pieces, if some were set aside. */
+  get result(): Buffer | TextPieces {
+    const last = this.#bytes.subarray(0, this.#at);
+    if (this.#pieces === undefined) return last;
+    return new TextPieces(this.#at === 0 ? this.#pieces : [...this.#pieces, Buffer.from(last)]);
+  }
+
+  /** Sets aside what was written, if that is long: nothing of it is copied when more follows. */
+  setAside(least: number = PIECE_BYTES): void {
+    if (this.#at < least) return;
+    this.#pieces ??= [];
+    this.#pieces.push(Buffer.from(this.#bytes.subarray(0, this.#at)));
+    this.#pieceBytes += this.#at;
+    this.#at = 0;
   }
 
   /** Ensures space for this number of bytes and one word, so that text may be written in whole words. */
@@ -90,6 +113,15 @@ export class TextBytes {
     this.reserve(bytes.length);
     this.#bytes.set(bytes, this.#at);
     this.#at += bytes.length;
+  }
+
+  /** Writes existing text; its pieces are not copied. */
+  add(text: Uint8Array | TextPieces): void {
+    if (!(text instanceof TextPieces)) return void this.bytes(text);
+    this.setAside(1);
+    this.#pieces ??= [];
+    for (const piece of text.pieces) this.#pieces.push(piece);
+    this.#pieceBytes += text.length;
   }
 
   byte(byte: number): void {
@@ -137,13 +169,21 @@ let scratch: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(SCRATCH_BY
 
 /** The bytes that `write` writes synchronously. */
 export function bytesOfText(dialect: Dialect, write: (out: TextBytes) => void): Buffer {
+  const text = textOf(dialect, write);
+  return text instanceof TextPieces ? Buffer.concat(text.pieces) : text;
+}
+
+/** The same; in pieces, where some of the text was. */
+export function textOf(dialect: Dialect, write: (out: TextBytes) => void): Buffer | TextPieces {
   const begin = scratch;
   scratch = undefined;
   try {
     const out = new TextBytes(dialect, begin);
     write(out);
-    const { contents } = out;
-    return begin !== undefined && contents.buffer === begin.buffer ? Buffer.from(contents) : contents;
+    const { result } = out;
+    const isInScratch =
+      begin !== undefined && !(result instanceof TextPieces) && result.buffer === begin.buffer;
+    return isInScratch ? Buffer.from(result) : result;
   } finally {
     scratch = begin;
   }

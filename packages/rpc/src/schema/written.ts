@@ -1,12 +1,14 @@
 import type { PortableEntry } from "@anulo/protocol";
 import { type AnySchema, putValue, type Schema } from "./schema.ts";
+import { TextBytes } from "./text-bytes.ts";
+import { TextPieces } from "./text-pieces.ts";
 
-/** A list whose text or binary form exists already. */
+/** A value whose text or binary form exists already: a list, or a string. */
 export class Written {
   readonly length: number;
-  readonly form: Buffer | PortableEntry;
+  readonly form: Buffer | TextPieces | PortableEntry;
 
-  constructor(length: number, form: Buffer | PortableEntry) {
+  constructor(length: number, form: Buffer | TextPieces | PortableEntry) {
     this.length = length;
     this.form = form;
   }
@@ -14,9 +16,21 @@ export class Written {
   /** Size of a text or of one byte string; other entries are not counted. */
   get bytes(): number {
     const { form } = this;
-    if (form instanceof Uint8Array) return form.length;
+    if (isText(form)) return form.length;
     return "value" in form && form.type === "string" ? form.value.length : 0;
   }
+}
+
+/** A string of characters that need no escape, written as its parts arrive: for very long ones. */
+export async function writtenInParts(parts: AsyncIterable<string>): Promise<Written> {
+  const out = new TextBytes("contract");
+  out.text('"');
+  for await (const part of parts) {
+    out.text(part);
+    out.setAside();
+  }
+  out.text('"');
+  return new Written(out.length - 2, out.result);
 }
 
 /** The source of a list's elements, if it may change while a long list is written in turns. */
@@ -51,14 +65,17 @@ export function drawn<V, T>(values: readonly V[], draw: (value: V) => T): Drawn<
 /** The types that a handler may return for a list. */
 export type Elements<T> = readonly T[] | Drawn<T>;
 
-/** The text of a written list, undefined for any other value. */
-export function writtenText(value: unknown): Buffer | undefined {
-  return value instanceof Written && value.form instanceof Uint8Array ? value.form : undefined;
+const isText = (form: Written["form"]): form is Buffer | TextPieces =>
+  form instanceof Uint8Array || form instanceof TextPieces;
+
+/** The text of a written value, undefined for any other. */
+export function writtenText(value: unknown): Buffer | TextPieces | undefined {
+  return value instanceof Written && isText(value.form) ? value.form : undefined;
 }
 
-/** The binary form of a written list, undefined for any other value. */
+/** The binary form of a written value, undefined for any other. */
 export function writtenPortable(value: unknown): PortableEntry | undefined {
-  return value instanceof Written && !(value.form instanceof Uint8Array) ? value.form : undefined;
+  return value instanceof Written && !isText(value.form) ? value.form : undefined;
 }
 
 /** The same schema, whose values may also be serialized already. */
@@ -76,7 +93,7 @@ export function serialized<Out, In, O extends boolean>(
     put: (value, out, indent) => {
       const text = writtenText(value);
       if (text === undefined) putValue(schema as AnySchema, unwrapInput(value), out, indent);
-      else out.bytes(text);
+      else out.add(text);
     },
     writePortable: (value) => writtenPortable(value) ?? schema.writePortable(unwrapInput(value)),
     isEmpty: (value) => (value instanceof Written ? value.length === 0 : schema.isEmpty(value)),

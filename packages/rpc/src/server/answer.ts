@@ -1,4 +1,8 @@
 import type { PageType } from "../pages.ts";
+import type { TextPieces } from "../schema/text-pieces.ts";
+
+/** A byte string (each character is one byte) or bytes, in pieces if there are many. */
+export type Body = string | Buffer | TextPieces;
 
 /** The response to a caller, before it becomes HTTP. */
 export type Answer = {
@@ -9,14 +13,13 @@ export type Answer = {
     | "text/plain"
     | "text/plain; version=0.0.4"
     | PageType;
-  /** A byte string (each character is one byte) or bytes. */
-  readonly body: string | Buffer;
+  readonly body: Body;
   /** Header lines beside those of every response, each with its line end. */
   readonly headers?: string;
 };
 
 /** A response of JSON, as a byte string or bytes. */
-export function jsonAnswer(body: string | Buffer): Answer {
+export function jsonAnswer(body: Body): Answer {
   return { status: 200, type: "application/json", body };
 }
 

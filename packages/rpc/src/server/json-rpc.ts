@@ -6,8 +6,8 @@ import { protocolErrors, type RpcError } from "../errors.ts";
 import { BadJson, formatJson, isJsonObject, type Json, quote, textOfBytes } from "../json.ts";
 import { parseCountedJson } from "../json-parser.ts";
 import { putValue } from "../schema/schema.ts";
-import { bytesOfText } from "../schema/text-bytes.ts";
-import { type Answer, jsonAnswer, notAllowed } from "./answer.ts";
+import { textOf } from "../schema/text-bytes.ts";
+import { type Answer, type Body, jsonAnswer, notAllowed } from "./answer.ts";
 import { scopeRefusal } from "./bearer.ts";
 import {
   errorOf,
@@ -98,7 +98,7 @@ async function answerBatch<Context>(
     try {
       const answer = await answerMessage(message, request, rules);
       budget.spend(answer.length);
-      answers.push(typeof answer === "string" ? answer : answer.toString("latin1"));
+      answers.push(answer instanceof Buffer ? answer.toString("latin1") : answer.toString());
     } catch (error) {
       if (!(error instanceof OverBudget) || error.of !== "response") throw error;
       answers.push(errorText(message.id, errorOf(protocolErrors.limitExceeded)));
@@ -155,7 +155,7 @@ function answerMessage<Context>(
   message: ReadMessage<Context>,
   request: RequestInfo,
   rules: Rules<Context>,
-): MaybePromise<string | Buffer> {
+): MaybePromise<Body> {
   const { id } = message;
   if ("error" in message) return errorText(id, message.error);
   const { call } = message.implementation;
@@ -166,7 +166,7 @@ function answerMessage<Context>(
     const response = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
     return whenReady(response, (value) => resultText(id, call, { value, dialect: form.dialect }));
   };
-  return whenFailed<string | Buffer>(answer, (error) =>
+  return whenFailed<Body>(answer, (error) =>
     errorText(id, visibleError(error, call, { request, log: rules.log })),
   );
 }
@@ -181,8 +181,8 @@ function paramsOf(params: Json | undefined, isList: boolean): Json {
   return params !== undefined && isJsonObject(params) ? params : {};
 }
 
-function resultText(id: Json, call: Call, result: { readonly value: unknown; dialect: Dialect }): Buffer {
-  return bytesOfText(result.dialect, (out) => {
+function resultText(id: Json, call: Call, result: { readonly value: unknown; dialect: Dialect }): Body {
+  return textOf(result.dialect, (out) => {
     out.text(`{\r\n  "id": ${formatJson(id, INDENT)},\r\n  "jsonrpc": "2.0",\r\n  "result": `);
     putValue(call.result, result.value, out, INDENT);
     out.text("\r\n}");

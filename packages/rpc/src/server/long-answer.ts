@@ -124,10 +124,11 @@ function* writeTextList(
     putValue(item, values.at(at)!, out, form.indent + INDENT);
     if ((at & 3) !== 3) continue;
     request?.budget.check(out.length);
+    out.setAside();
     yield;
   }
   out.text("]");
-  return new Written(values.length, out.contents);
+  return new Written(values.length, out.result);
 }
 
 function* writePortableList(item: AnySchema, values: Elements<unknown>): Generator<void, Written> {

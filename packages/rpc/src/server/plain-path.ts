@@ -6,7 +6,7 @@ import { BadJson, formatJson } from "../json.ts";
 import { parseCountedJson } from "../json-parser.ts";
 import type { RecordSchema } from "../schema/composites.ts";
 import { type Fields, putValue } from "../schema/schema.ts";
-import { bytesOfText } from "../schema/text-bytes.ts";
+import { textOf } from "../schema/text-bytes.ts";
 import { type Answer, badRequest, failed, jsonAnswer } from "./answer.ts";
 import { BadParams, type RequestInfo, type Rules, readParams, runHandler, visibleError } from "./call.ts";
 import { writeLongLists } from "./long-answer.ts";
@@ -32,7 +32,7 @@ export function answerPlainPath<Context>(
       ),
     );
     return whenReady(response, (value) =>
-      jsonAnswer(bytesOfText(dialect, (out) => putValue(call.result, value, out, ""))),
+      jsonAnswer(textOf(dialect, (out) => putValue(call.result, value, out, ""))),
     );
   };
   return whenFailed(answer, (error) => {

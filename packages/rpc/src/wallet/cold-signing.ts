@@ -1,6 +1,7 @@
 import { costs } from "../costs.ts";
 import { list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { serialized } from "../schema/written.ts";
 import { onOwnSpendKey, onOwnSpendKeySigner, payingOnce, walletMethod } from "./fields.ts";
 
 const recipients = list(object({ address: text, amount: u64 }));
@@ -76,7 +77,7 @@ export const coldSigning = {
     reads: true,
     summary: "Outputs for the wallet that holds the spend key: those it was not given yet, or a part of all.",
     params: object({ all: zero(flag), start: or(uint32, 0), count: or(uint32, 0xffff_ffff) }),
-    result: object({ outputs_data_hex: hex }),
+    result: object({ outputs_data_hex: serialized(hex) }),
   }),
   importOutputs: walletMethod({
     name: "import_outputs",

@@ -1,6 +1,7 @@
 import { costs } from "../costs.ts";
 import { object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { serialized } from "../schema/written.ts";
 import { onOpenWallet, onOwnSpendKey, onSpendKey, walletMethod } from "./fields.ts";
 
 const signature = object({ signature: text });
@@ -59,7 +60,7 @@ export const proofs = {
       amount: zero(u64),
       message: zero(text),
     }),
-    result: signature,
+    result: object({ signature: serialized(text) }),
   }),
   checkReserveProof: walletMethod({
     name: "check_reserve_proof",

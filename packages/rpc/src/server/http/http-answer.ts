@@ -1,3 +1,4 @@
+import type { Body } from "../answer.ts";
 import type { ResponseHold } from "../caller-share.ts";
 
 /** A body of unknown length. */
@@ -13,8 +14,7 @@ export interface ByteStream {
 /** An HTTP response: the head with its empty line as a byte string, and the body. */
 export type HttpAnswer = {
   readonly head: string;
-  /** A byte string or bytes. */
-  readonly body: string | Buffer;
+  readonly body: Body;
   /** True if the connection closes after this response. */
   readonly closes: boolean;
   /** The memory of the body; it shrinks as bytes are sent. */

@@ -1,4 +1,7 @@
 import type { Socket } from "node:net";
+import { TextPieces } from "../../schema/text-pieces.ts";
+import type { Body } from "../answer.ts";
+import type { ResponseHold } from "../caller-share.ts";
 import type { HttpAnswer } from "./http-answer.ts";
 
 /** Bodies up to this size (bytes) are sent with their head in one piece. */
@@ -11,7 +14,9 @@ const MAX_WAITING_BYTES = 4 * PIECE_BYTES;
 /** A response that is being sent to a caller that may read slowly. */
 export class Outgoing {
   readonly #socket: Socket;
-  readonly #answer: HttpAnswer;
+  /** Until it is cut into pieces, which are released one by one. */
+  #answer: HttpAnswer | undefined;
+  readonly #hold: ResponseHold | undefined;
   /** Pieces of the body that are not written yet, last first: each is dropped when it is written. */
   readonly #pieces: Buffer[] = [];
   #remaining = 0;
@@ -25,14 +30,16 @@ export class Outgoing {
   constructor(socket: Socket, answer: HttpAnswer) {
     this.#socket = socket;
     this.#answer = answer;
+    this.#hold = answer.hold;
   }
 
   /** Starts sending; returns true if everything was sent at once. */
   start(): boolean {
-    const { head, body } = this.#answer;
+    const { head, body } = this.#answer!;
     const socket = this.#socket;
+    this.#answer = undefined;
     if (body.length <= SMALL_BODY) {
-      writeSmall(socket, head, body);
+      writeSmall(socket, head, body instanceof TextPieces ? body.toString() : body);
       this.#remaining = head.length + body.length;
       if (socket.writableLength > 0) socket.write("", () => this.#onTaken(this.#remaining));
     } else {
@@ -54,7 +61,7 @@ export class Outgoing {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#pieces.length = 0;
-    this.#answer.hold?.release();
+    this.#hold?.release();
   }
 
   /** Whether less than `leastRate` bytes per second was sent during `slowMs`. */
@@ -69,8 +76,14 @@ export class Outgoing {
     return isSlow;
   }
 
-  /** Copies the piece, since a view of the body would keep all of it in memory. */
-  #cut(body: string | Buffer): void {
+  /** Copies the pieces, since a view of the body would keep all of it in memory; those that come in pieces are sent as they are. */
+  #cut(body: Body): void {
+    if (body instanceof TextPieces) for (const piece of body.pieces) this.#pieces.push(piece);
+    else this.#copy(body);
+    this.#pieces.reverse();
+  }
+
+  #copy(body: string | Buffer): void {
     for (let from = 0; from < body.length; from += PIECE_BYTES) {
       const to = Math.min(body.length, from + PIECE_BYTES);
       this.#pieces.push(
@@ -79,7 +92,6 @@ export class Outgoing {
           : Buffer.from(body.subarray(from, to)),
       );
     }
-    this.#pieces.reverse();
   }
 
   #sendMore(): void {
@@ -94,7 +106,7 @@ export class Outgoing {
     this.#windowBytes += bytes;
     this.#remaining -= bytes;
     if (this.#remaining > 0) {
-      this.#answer.hold?.resize(this.#remaining);
+      this.#hold?.resize(this.#remaining);
       this.#sendMore();
       return;
     }
