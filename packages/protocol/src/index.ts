@@ -165,6 +165,8 @@ export {
   type ReserveProofEntry,
   type ReserveProofSpendKey,
   reserveProofCodec,
+  reserveProofEntry,
+  reserveProofSpendKey,
 } from "./reserve-proof.ts";
 export { baseReward, blockReward, minimumFullRewardWeight, type RewardParameters } from "./reward.ts";
 export {

@@ -1,6 +1,7 @@
 import { bytes, bytes32, type Codec, list, refine, struct, type TypeOf, varint } from "./codec/wire.ts";
 
-const entry = struct()
+/** The bytes of one output of a proof. Source: wallet2.h `reserve_proof_entry`. */
+export const reserveProofEntry = struct()
   .field(
     "version",
     refine(varint, (version) => version === 0, "unknown version"),
@@ -12,7 +13,8 @@ const entry = struct()
   .field("sharedSecretProof", bytes(64))
   .field("keyImageProof", bytes(64));
 
-const spendKey = struct()
+/** The bytes of one spend key of a proof, a pair in the original. */
+export const reserveProofSpendKey = struct()
   .field(
     "pairSize",
     refine(varint, (size) => size === 2, "not a pair"),
@@ -21,10 +23,10 @@ const spendKey = struct()
   .field("signature", bytes(64));
 
 /** An output in a proof of funds: the shared secret shows whose it is, the key image what spends it. */
-export type ReserveProofEntry = TypeOf<typeof entry>;
+export type ReserveProofEntry = TypeOf<typeof reserveProofEntry>;
 
 /** The spend key (32 bytes) of an address in a proof of funds, with its signature (64 bytes). */
-export type ReserveProofSpendKey = TypeOf<typeof spendKey>;
+export type ReserveProofSpendKey = TypeOf<typeof reserveProofSpendKey>;
 
 /** The outputs of a proof of funds, and the spend keys of the addresses that received them. */
 export type ReserveProofBody = {
@@ -34,5 +36,5 @@ export type ReserveProofBody = {
 
 /** The bytes of a proof of funds behind its header. Source: wallet2.h `reserve_proof_entry`. */
 export const reserveProofCodec: Codec<ReserveProofBody> = struct()
-  .field("entries", list(entry))
-  .field("spendKeys", list(spendKey));
+  .field("entries", list(reserveProofEntry))
+  .field("spendKeys", list(reserveProofSpendKey));

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { formatAddress, toHex } from "@anulo/protocol";
+import { WalletMoved } from "../src/file/cache-items.ts";
 import { cacheOfWallet, knowsChain, LINEAGE } from "../src/file/cache-of-wallet.ts";
 import { cacheId, cacheKeyOf, readOriginalCache } from "../src/file/original-cache.ts";
 import { continuesOurs, takeOver } from "../src/file/take-over.ts";
@@ -18,6 +19,7 @@ import { RecentBlocks } from "../src/packed/block-ids.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { OutgoingState } from "../src/state.ts";
 import { cacheImage } from "./cache-image.ts";
+import { largeLedger } from "./large-history.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const key = cacheKeyOf(filled(1));
@@ -159,6 +161,44 @@ test("outputs are written in the order of the chain, spent by blocks that were s
   const { prefix } = transfers[0]!;
   const key0 = state.outputs.at(1)!.oneTimeKey;
   assert.deepEqual(prefix.outputs[1], { amount: 0n, target: { type: "key", key: key0 } });
+});
+
+test("outputs found out of order are written by their heights, those of one block as they were found", async () => {
+  const ledger = fresh();
+  const { state } = ledger;
+  state.recent.append(Buffer.concat(Array.from({ length: 50 }, (_, i) => filled(i))));
+  state.height = 51;
+  for (let i = 0; i < 1000; i++)
+    state.outputs.push(outputAt(1 + ((i * 37) % 50), { globalIndex: BigInt(i) }));
+  const { transfers, oneTimeKeys } = await readBack(ledger);
+  const expected = [...state.outputs].sort((a, b) => a.height - b.height);
+  assert.deepEqual(
+    transfers.map(({ globalIndex }) => globalIndex),
+    expected.map(({ globalIndex }) => globalIndex),
+  );
+  assert.deepEqual(oneTimeKeys[999], { pairSize: 2, key: expected[999]!.oneTimeKey, value: 999n });
+});
+
+test("receipts and payments are read when they are written, and only as long as none was removed", async () => {
+  const { state } = largeLedger({ receipts: 500, payments: 300 });
+  const reads = () => [state.incoming.reads, state.outgoing.reads];
+  const before = reads();
+  const cache = await cacheOfWallet(ownerOf({ state } as Ledger), "00");
+  assert.deepEqual(reads(), before, "nothing is read before it is written");
+  const [payments, confirmed] = [[...cache.payments], [...cache.confirmed]];
+  assert.deepEqual([payments.length, confirmed.length], [500, 300]);
+  assert.deepEqual(
+    payments.map(({ value }) => value.txHash),
+    [...state.incoming].map(({ txHash }) => txHash),
+  );
+  assert.deepEqual(
+    new Set(confirmed.map(({ key: txHash }) => toHex(txHash))),
+    new Set([...state.outgoing.values()].map(({ txHash }) => toHex(txHash))),
+  );
+  const rest = cache.payments[Symbol.iterator]();
+  rest.next();
+  state.incoming.removeAt([7]);
+  assert.throws(() => rest.next(), WalletMoved);
 });
 
 test("nonces and what cosigners exported stay where they are", async () => {

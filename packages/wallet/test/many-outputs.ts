@@ -28,10 +28,16 @@ export type ManyOutputs = {
   readonly count: number;
   readonly amount: (i: number) => bigint;
   readonly addresses: number;
+  /** Makes a public key or key image; by default random bytes, half of which are no point. */
+  readonly key?: () => Uint8Array;
 };
 
 /** One output of a transaction of its own; the newest is in block `height`. */
-function madeOutput(i: number, { amount, addresses }: ManyOutputs, height: number): OwnedOutput {
+function madeOutput(
+  i: number,
+  { amount, addresses, key = () => bytes(32) }: ManyOutputs,
+  height: number,
+): OwnedOutput {
   return {
     txHash: bytes(32),
     outputIndex: 0,
@@ -39,9 +45,9 @@ function madeOutput(i: number, { amount, addresses }: ManyOutputs, height: numbe
     amount: amount(i),
     mask: bytes(32),
     rct: true,
-    oneTimeKey: bytes(32),
-    txPublicKey: bytes(32),
-    keyImage: bytes(32),
+    oneTimeKey: key(),
+    txPublicKey: key(),
+    keyImage: key(),
     subaddress: { major: 0, minor: i % addresses },
     height,
     timestamp: 1_700_000_000 + 120 * height,

@@ -5,17 +5,14 @@
  * loop.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { runSliced } from "@anulo/limits";
-import { toHex } from "@anulo/protocol";
-import { openLmdbEngine, openWalletStore, type WalletStore } from "@anulo/store";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
-import { ledgerTables } from "../src/file/ledger-tables.ts";
-import { RowLog, writeRows } from "../src/file/row-log.ts";
+import { RowLog } from "../src/file/row-log.ts";
 import { accountBalance } from "../src/history/balance.ts";
 import { listIncoming, listOutgoing } from "../src/history/transfers.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
@@ -25,82 +22,13 @@ import { DEFAULT_PREFERENCES } from "../src/preferences.ts";
 import { poolsFor } from "../src/transfer/candidates.ts";
 import { estimatedWeight, outputCount, type PlanContext } from "../src/transfer/plan.ts";
 import { planPayment } from "../src/transfer/plan-payment.ts";
-import { idOf, paymentOf } from "./large-history.ts";
-import { bytes, ledgerOf, payingTransaction } from "./many-outputs.ts";
+import { idOf } from "./large-history.ts";
+import { COIN, measure, network, openLarge, reportMemory, settings, writeLarge } from "./large-wallet.ts";
+import { bytes, payingTransaction } from "./many-outputs.ts";
 import { destinationOf } from "./transfer-fixture.ts";
 
-const COIN = 10n ** 12n;
-const ADDRESSES = 1000;
-const network = "regtest";
-const settings = { seedLanguage: "English", refreshFromHeight: 0 };
 const [outputs = 1_000_000, payments = 100_000] = process.argv.slice(2, 4).map(Number);
 const writtenTo = process.argv[4];
-
-/** Prints the processor time of some work, and the longest that it has held the event loop. */
-async function measure<T>(what: string, run: () => T | Promise<T>): Promise<T> {
-  let [longest, last, isDone] = [0, performance.now(), false];
-  const note = () => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  };
-  const look = () => {
-    note();
-    if (!isDone) setImmediate(look);
-  };
-  const [from, startedAt] = [process.cpuUsage(), performance.now()];
-  setImmediate(look);
-  const result = await run();
-  const { user, system } = process.cpuUsage(from);
-  note();
-  isDone = true;
-  const figures = [(user + system) / 1000, performance.now() - startedAt, longest];
-  const [cpu, wall, turn] = figures.map((ms) => ms.toFixed(1).padStart(8));
-  console.log(`${what.padEnd(56)} ${cpu} ms of processor, ${wall} ms, longest turn ${turn} ms`);
-  return result;
-}
-
-function reportMemory(when: string): void {
-  globalThis.gc?.();
-  const status = readFileSync("/proc/self/status", "utf8");
-  const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  const sizes = [kilobytes("VmRSS") * 1024, kilobytes("RssFile") * 1024, arrayBuffers, heapUsed];
-  const [total, files, buffers, heap] = sizes.map((size) => (size / 2 ** 20).toFixed(0));
-  console.log(
-    `memory ${when}: ${total} MiB, of them ${files} of mapped files, ${buffers} in arrays, ${heap} on the heap`,
-  );
-}
-
-async function open(folder: string): Promise<WalletStore> {
-  const engine = await openLmdbEngine(join(folder, "store"));
-  const options = { engine, wallet: Buffer.alloc(16, 1), tables: ledgerTables, folder };
-  const opened = await openWalletStore({ ...options, wrappingKey: Buffer.alloc(32, 1) });
-  if (opened.kind === "rolledBack") throw new Error("the store was rolled back");
-  return opened.store;
-}
-
-/** Writes a wallet that has received all of its outputs, and made payments since. */
-async function write(folder: string): Promise<void> {
-  const amount = (i: number): bigint => COIN / 100n + BigInt(i % 1000);
-  const ledger = ledgerOf({ count: outputs, amount, addresses: ADDRESSES });
-  const { state } = ledger;
-  for (let place = 0; place < outputs; place++) {
-    const { txHash, height, timestamp, subaddress } = state.outputs.at(place)!;
-    const value = amount(place);
-    state.incoming.push({
-      ...{ txHash, paymentId: new Uint8Array(32), amount: value, amounts: [value], fee: 30_660_000n },
-      ...{ height, timestamp, unlockTime: 0n, coinbase: false, subaddress },
-    });
-  }
-  for (let i = 0; i < payments; i++) {
-    const payment = paymentOf(i, { height: 1 + Math.floor((i * state.height) / (payments + 1)) });
-    state.outgoing.set(toHex(payment.txHash), payment);
-    state.txKeys.set(toHex(payment.txHash), [bytes(32)]);
-  }
-  const store = await open(folder);
-  await writeRows(store, await LedgerRows.of(ledger).takeAll());
-  await store.close();
-}
 
 const balanceOf = ({ state }: Ledger) =>
   accountBalance(state, {
@@ -169,7 +97,7 @@ async function measureHistory({ state }: Ledger): Promise<void> {
 
 async function read(folder: string): Promise<void> {
   reportMemory("before");
-  const store = await open(folder);
+  const store = await openLarge(folder);
   const loaded = await measure("opened", () => LedgerRows.load(store, { network, settings }));
   const { ledger, rows } = loaded!;
   await measure("first balance", () => balanceOf(ledger));
@@ -197,7 +125,7 @@ async function read(folder: string): Promise<void> {
 }
 
 const folder = writtenTo ?? (await mkdtemp(join(tmpdir(), "anulo-large-")));
-if (writtenTo !== undefined) await write(folder);
+if (writtenTo !== undefined) await writeLarge(folder, { outputs, payments });
 else
   try {
     const arguments_ = [process.argv[1]!, String(outputs), String(payments), folder];

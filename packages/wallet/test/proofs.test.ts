@@ -3,10 +3,9 @@ import { test } from "node:test";
 import { keccak256, signMessageHash } from "@anulo/crypto";
 import { decodeMnemonic, encodeBase58, fromHex, parseAddress, toHex, transactionHash } from "@anulo/protocol";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
-import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { type MessageSigning, signMessage, verifyMessage } from "../src/proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived } from "../src/proofs/payment-proof.ts";
-import { chooseReserve } from "../src/proofs/prove-reserve.ts";
+import { chooseReserve } from "../src/proofs/reserve-outputs.ts";
 import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
 import { WalletRefusal } from "../src/refusal.ts";
@@ -148,15 +147,38 @@ test("transaction keys show what an address received; another address received n
   }
 });
 
-test("a reserve is the fewest of the greatest outputs, none greater than needed", () => {
-  const outputs = [5n, 1n, 9n, 3n, 7n].map((amount) => ({ amount }) as OwnedOutput);
-  const amounts = (wanted: bigint) => chooseReserve(outputs, wanted).map(({ amount }) => amount);
-  assert.deepEqual(amounts(4n), [5n]);
-  assert.deepEqual(amounts(9n), [9n]);
-  assert.deepEqual(amounts(10n), [9n, 7n]);
-  assert.deepEqual(amounts(16n), [9n, 7n]);
-  assert.deepEqual(amounts(21n), [9n, 7n, 5n]);
-  assert.deepEqual(amounts(25n), [9n, 7n, 5n, 3n, 1n]);
+async function chosenOf(amounts: readonly bigint[], wanted: bigint): Promise<number[]> {
+  const places = Uint32Array.from(amounts.keys());
+  return [...(await chooseReserve(places, (place) => amounts[place]!, wanted))];
+}
+
+test("a reserve is the fewest of the greatest outputs, none greater than needed", async () => {
+  const outputs = [5n, 1n, 9n, 3n, 7n];
+  const amounts = async (wanted: bigint) => (await chosenOf(outputs, wanted)).map((place) => outputs[place]);
+  assert.deepEqual(await amounts(4n), [5n]);
+  assert.deepEqual(await amounts(9n), [9n]);
+  assert.deepEqual(await amounts(10n), [9n, 7n]);
+  assert.deepEqual(await amounts(16n), [9n, 7n]);
+  assert.deepEqual(await amounts(21n), [9n, 7n, 5n]);
+  assert.deepEqual(await amounts(25n), [9n, 7n, 5n, 3n, 1n]);
+  assert.deepEqual(await amounts(26n), [9n, 7n, 5n, 3n, 1n], "all, where even these are not enough");
+});
+
+test("of outputs of one amount a reserve takes those found first, alone the one found last", async () => {
+  assert.deepEqual(await chosenOf([4n, 6n, 4n, 6n, 6n], 13n), [1, 3, 4]);
+  assert.deepEqual(await chosenOf([4n, 6n, 4n, 6n, 6n], 15n), [1, 3, 4]);
+  assert.deepEqual(await chosenOf([4n, 6n, 4n, 6n, 6n], 21n), [1, 3, 4, 0]);
+  assert.deepEqual(await chosenOf([4n, 6n, 4n, 9n, 6n], 5n), [4]);
+});
+
+test("a reserve of many outputs is the beginning of all, sorted", async () => {
+  const amounts = Array.from({ length: 3000 }, (_, i) => BigInt((i * 7919) % 1009));
+  const sorted = [...amounts.keys()].sort((a, b) => Number(amounts[b]! - amounts[a]!) || a - b);
+  let wanted = 0n;
+  for (const [i, place] of sorted.entries()) {
+    wanted += amounts[place]!;
+    if (i > 1 && i % 500 === 0) assert.deepEqual(await chosenOf(amounts, wanted), sorted.slice(0, i + 1));
+  }
 });
 
 test("what is no reserve proof of the wallet is refused", async () => {

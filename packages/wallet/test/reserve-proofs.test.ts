@@ -14,6 +14,7 @@ import {
 } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { OutputBook } from "../src/outputs/output-book.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { proveReserve } from "../src/proofs/prove-reserve.ts";
 import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
@@ -90,6 +91,16 @@ function nodeOf({ blobs }: Funds, { spent = [], inPool, swapped }: Lies = {}) {
   return { asked, daemon: daemon as unknown as Daemon };
 }
 
+/** The text of a proof for outputs of a wallet that has them in this order, an output as often as it is named. */
+async function proofOf(named: readonly OwnedOutput[]): Promise<string> {
+  const outputs = OutputBook.of(new Set(named));
+  const places = Uint32Array.from(named, ({ oneTimeKey }) => outputs.placeOfKey(oneTimeKey)!);
+  const parts: string[] = [];
+  const proof = proveReserve({ outputs, places }, { keys: prover, message, runtime });
+  for await (const part of proof) parts.push(part);
+  return parts.join("");
+}
+
 async function verdictOf(text: string, daemon: Daemon, said = message) {
   const proof = await parseReserveProof(text, prover);
   return verifyReserve(proof, { daemon, address: prover, message: said, threads: runtime.threads });
@@ -129,7 +140,7 @@ describe("proofs of funds", () => {
 
   test("of many outputs, made and checked in threads, show all of them, and what is spent since", async () => {
     const funds = fundsOf(250);
-    const text = await proveReserve(funds.outputs, { keys: prover, message, runtime });
+    const text = await proofOf(funds.outputs);
     const { daemon, asked } = nodeOf(funds, { spent: [0, 249] });
     assert.deepEqual(await verdictOf(text, daemon), { total: (250n * 251n) / 2n, spent: 251n });
     assert.deepEqual(asked, { transactions: [100, 100, 50], keyImages: [250] });
@@ -138,7 +149,7 @@ describe("proofs of funds", () => {
   });
 
   test("prove nothing with one byte changed in any part of any entry", async () => {
-    const text = await proveReserve(few.outputs, { keys: prover, message, runtime });
+    const text = await proofOf(few.outputs);
     const { daemon } = nodeOf(few);
     assert.equal((await verdictOf(text, daemon))?.total, 78n);
     const parts = [20, 33 + 5, KEY_IMAGE + 5, KEY_IMAGE + 40, KEY_IMAGE + 70, KEY_IMAGE + 100, ENTRY - 20];
@@ -163,16 +174,16 @@ describe("proofs of funds", () => {
       return checkKeyImageProofs([{ prefixHash, publicKey: output!.oneTimeKey, keyImage, proof }])[0]!;
     };
     let text = "";
-    do text = await proveReserve([{ ...output!, keyImage }], { keys: prover, message, runtime });
+    do text = await proofOf([{ ...output!, keyImage }]);
     while (!(await holds(text)));
     assert.equal(await verdictOf(text, nodeOf(few).daemon), undefined);
   });
 
   test("have the node asked nothing when they are not signed, or name an output twice", async () => {
     const { daemon, asked } = nodeOf(few);
-    const text = await proveReserve(few.outputs, { keys: prover, message, runtime });
+    const text = await proofOf(few.outputs);
     assert.equal(await verdictOf(text, daemon, bytesOfText("other")), undefined);
-    const twice = await proveReserve([few.outputs[0]!, few.outputs[0]!], { keys: prover, message, runtime });
+    const twice = await proofOf([few.outputs[0]!, few.outputs[0]!]);
     assert.equal(await verdictOf(twice, daemon), undefined);
     assert.deepEqual(asked, { transactions: [], keyImages: [] });
   });
@@ -194,9 +205,7 @@ describe("proofs of funds", () => {
   });
 
   test("are refused where an output was sent to an address they don't sign for", async () => {
-    const bytes = decodeBase58(
-      (await proveReserve(few.outputs, { keys: prover, message, runtime })).slice(HEADER.length),
-    );
+    const bytes = decodeBase58((await proofOf(few.outputs)).slice(HEADER.length));
     const shorter = bytes.slice(0, -SPEND_KEY);
     shorter[1 + ENTRY * 12]!--;
     const verdict = verdictOf(HEADER + encodeBase58(shorter), nodeOf(few).daemon);
@@ -204,7 +213,7 @@ describe("proofs of funds", () => {
   });
 
   test("are refused for the first entry that is wrong, as its node tells", async () => {
-    const text = await proveReserve(few.outputs, { keys: prover, message, runtime });
+    const text = await proofOf(few.outputs);
     const ids = [...few.blobs.keys()];
     const refusal = (lies: Lies, funds = few) => verdictOf(text, nodeOf(funds, lies).daemon);
     await assert.rejects(refusal({ inPool: ids[3]! }), /Tx is unconfirmed/);

@@ -4,7 +4,6 @@ import {
   BadBytes,
   concatBytes,
   decode,
-  encode,
   equalBytes,
   keyInputs,
   type Transaction,
@@ -13,15 +12,18 @@ import {
 import type { SpentStatus } from "../changes.ts";
 import {
   type ExportedOutputs,
+  type ExportedPart,
   exportedOutputs,
-  exportOutputs,
   importOutput,
   isImported,
+  piecesOfExport,
 } from "../cold-signing/exported-outputs.ts";
-import type { SignedKeyImage } from "../cold-signing/key-images.ts";
-import { hasMagic, magicOf, seal, unseal } from "../cold-signing/sealed.ts";
+import { outputToSign, type SignedKeyImage, SignedKeyImages } from "../cold-signing/key-images.ts";
+import { hasMagic, magicOf, sealInPieces, unseal } from "../cold-signing/sealed.ts";
 import { checked } from "../daemon.ts";
+import { mapped } from "../lists.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { outputsFrom, retryWhenMoved } from "../outputs/walk.ts";
 import { fetchTransactions, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { publicAmountOut } from "../scan/scan-transaction.ts";
@@ -44,13 +46,13 @@ function firstRequested({ state, signer }: Wallet): number {
   return Math.min(outputs.count, requestedFrom ?? (signer.asksForKeyImages ? 0 : outputs.count));
 }
 
-/** Outputs from `start` on, or otherwise those not yet exchanged; at most `count`. */
-export function outputsToExport(
+/** The part of the outputs from `start` on, or otherwise of those not yet exchanged; at most `count`. */
+export function partToExport(
   wallet: Wallet,
   { start, count = Infinity }: { start?: number; count?: number } = {},
-): ExportedOutputs {
+): ExportedPart {
   const requestedFrom = firstRequested(wallet);
-  return exportOutputs(wallet.state.outputs, { offset: start ?? requestedFrom, count, requestedFrom });
+  return { offset: start ?? requestedFrom, count, requestedFrom };
 }
 
 export type ExportOrder = {
@@ -60,19 +62,22 @@ export type ExportOrder = {
 };
 
 /**
- * Exports, encrypted, the outputs not yet exchanged, or of all outputs those from `start` on; at most `count`. Throws
- * `WalletRefusal`. Source: wallet2.cpp `export_outputs`.
+ * Exports, encrypted and in pieces, the outputs not yet exchanged, or of all outputs those from `start` on; at most
+ * `count`. Throws `WalletRefusal`, and `OutputsMoved`. Source: wallet2.cpp `export_outputs`.
  */
-export async function exportSealedOutputs(
+export function exportSealedOutputs(
   wallet: Wallet,
   { all, start, count }: ExportOrder,
-): Promise<Uint8Array> {
+): AsyncGenerator<Uint8Array, void> {
   if (count === 0) throw refusal("Nothing requested");
   if (!all && start > 0) throw refusal("Incremental mode is incompatible with non-zero start");
+  return sealInPieces(OUTPUTS_MAGIC, toExport(wallet, all ? { start, count } : { count }), wallet);
+}
+
+function* toExport(wallet: Wallet, part: { start?: number; count: number }): Generator<Uint8Array, void> {
   const { spendPublic, viewPublic } = wallet.keys;
-  const exported = outputsToExport(wallet, all ? { start, count } : { count });
-  const plain = concatBytes(spendPublic, viewPublic, encode(exportedOutputs, exported));
-  return seal(OUTPUTS_MAGIC, plain, wallet);
+  yield concatBytes(spendPublic, viewPublic);
+  yield* piecesOfExport(wallet.state.outputs, partToExport(wallet, part));
 }
 
 /**
@@ -119,18 +124,26 @@ export async function importSealedOutputs(wallet: Wallet, sealed: Uint8Array): P
   }
 }
 
-/** Signed key images of the requested outputs, or of all. Throws `WalletRefusal`. */
+/** Signed key images of the requested outputs, or of all, from `offset` on. Throws `WalletRefusal`. */
 export async function exportKeyImages(
   wallet: Wallet,
   all: boolean,
-): Promise<{ offset: number; images: SignedKeyImage[] }> {
-  const { signer } = wallet;
-  signer.check("exportKeyImages");
-  const offset = all ? 0 : firstRequested(wallet);
-  const outputs = wallet.state.outputs.slice(offset);
-  if (outputs.length === 0) return { offset, images: [] };
+): Promise<{ offset: number; images: SignedKeyImages }> {
+  wallet.signer.check("exportKeyImages");
+  return await retryWhenMoved(() => signKeyImages(wallet, all ? 0 : firstRequested(wallet)));
+}
+
+async function signKeyImages(wallet: Wallet, offset: number) {
+  const { signer, runtime, state } = wallet;
+  const { outputs } = state;
+  const images = new SignedKeyImages(outputs.count - offset);
+  if (images.count === 0) return { offset, images };
   const keys = signer.spendKeys("signKeyImage");
-  return { offset, images: await wallet.runtime.threads.map("signKeyImages", outputs, { keys }) };
+  const toSign = mapped(outputsFrom(outputs, offset, outputs.count), (some) => some.map(outputToSign));
+  let index = 0;
+  for await (const signed of runtime.threads.mapLists("signKeyImages", toSign, { keys }))
+    for (const image of signed) images.put(index++, image);
+  return { offset, images };
 }
 
 /** Source: core_rpc_server_commands_defs.h COMMAND_RPC_IS_KEY_IMAGE_SPENT. */

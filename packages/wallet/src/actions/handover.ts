@@ -3,14 +3,16 @@
  * one of several signers for the next.
  */
 import { keyImagesOf, toHex } from "@anulo/protocol";
+import { piecesOfExport } from "../cold-signing/exported-outputs.ts";
 import { forSigner } from "../cold-signing/prepare-unsigned.ts";
-import { sealSet, signedKind, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
+import { sealUnsigned, signedKind, unsealSet } from "../cold-signing/tx-sets.ts";
 import { signerKeyOf } from "../multisig/account-keys.ts";
 import { type MultisigSet, sealMultisigSet } from "../multisig/tx-set.ts";
+import { retryWhenMoved } from "../outputs/walk.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
-import { outputsToExport } from "./cold-exchange.ts";
+import { partToExport } from "./cold-exchange.ts";
 
 /** An encrypted set of transactions, and who signs it next: the holder of the spend key, or another signer. */
 export type HandedOut = { readonly to: "spendKey" | "cosigner"; readonly sealed: Uint8Array };
@@ -32,12 +34,11 @@ export async function handOut(
 
 /** An encrypted set of transactions to be signed, with the outputs that the signer may not know yet. */
 function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransaction[]): Promise<Uint8Array> {
-  const set = {
-    version: 2,
-    transactions: pending.map(forSigner),
-    newOutputs: outputsToExport(wallet),
-  };
-  return sealSet(unsignedKind, set, wallet);
+  const transactions = pending.map(forSigner);
+  return retryWhenMoved(() => {
+    const newOutputs = piecesOfExport(wallet.state.outputs, partToExport(wallet));
+    return sealUnsigned(transactions, newOutputs, wallet);
+  });
 }
 
 /**

@@ -21,9 +21,11 @@ import {
   varint,
   varint64,
   varintBelow,
+  Writer,
 } from "@anulo/protocol";
 import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
+import { createMoveCheck } from "../outputs/walk.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { SpendKeys } from "../state.ts";
@@ -99,24 +101,44 @@ export type ExportedPart = {
   readonly requestedFrom: number;
 };
 
+/** Outputs of a piece of an export: some 20 KB. */
+const OUTPUTS_A_PIECE = 256;
+const PIECE_BYTES = 32 * 1024;
+
+/**
+ * A part of the outputs in the form of `exportedOutputs`, in pieces that are made when they are asked for. Throws
+ * `OutputsMoved`.
+ */
+export function* piecesOfExport(outputs: OutputBook, part: ExportedPart): Generator<Uint8Array, void> {
+  const { offset, requestedFrom } = part;
+  const total = outputs.count;
+  const end = Math.max(offset, Math.min(total, offset + part.count));
+  const check = createMoveCheck(outputs);
+  const head = new Writer();
+  for (const value of [3, offset, total, end - offset]) varint.write(head, value);
+  yield head.finish();
+  for (let from = offset; from < end; from += OUTPUTS_A_PIECE) {
+    check();
+    const writer = new Writer(PIECE_BYTES);
+    for (let place = from; place < Math.min(end, from + OUTPUTS_A_PIECE); place++)
+      exportedOutput.write(writer, exportedOf(outputs.at(place)!, place >= requestedFrom));
+    yield writer.finish();
+  }
+}
+
 /** Only the public key of the derivation is exported, main or additional. */
-export function exportOutputs(outputs: OutputBook, part: ExportedPart): ExportedOutputs {
-  const { offset, count, requestedFrom } = part;
+function exportedOf(output: OwnedOutput, isRequested: boolean): ExportedOutput {
   return {
-    offset,
-    total: outputs.count,
-    outputs: outputs.slice(offset, offset + count).map((output, i) => ({
-      version: 1,
-      oneTimeKey: output.oneTimeKey,
-      outputIndex: output.outputIndex,
-      globalIndex: output.globalIndex,
-      txPublicKey: output.txPublicKey,
-      flags: flagsOf(output, offset + i >= requestedFrom || output.keyImage === undefined),
-      amount: output.amount,
-      additionalTxPublicKeys: [],
-      account: output.subaddress.major,
-      address: output.subaddress.minor,
-    })),
+    version: 1,
+    oneTimeKey: output.oneTimeKey,
+    outputIndex: output.outputIndex,
+    globalIndex: output.globalIndex,
+    txPublicKey: output.txPublicKey,
+    flags: flagsOf(output, isRequested || output.keyImage === undefined),
+    amount: output.amount,
+    additionalTxPublicKeys: [],
+    account: output.subaddress.major,
+    address: output.subaddress.minor,
   };
 }
 

@@ -16,12 +16,49 @@ import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { SpendKeys } from "../state.ts";
 
+const KEY_IMAGE_BYTES = 32;
+const SIGNED_BYTES = KEY_IMAGE_BYTES + 64;
+
 /** 32 and 64 bytes. */
 export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature: Uint8Array };
 
+/** Key images with their signatures, 96 bytes each. */
+export class SignedKeyImages {
+  readonly count: number;
+  readonly #bytes: Uint8Array;
+
+  constructor(count: number) {
+    this.count = count;
+    this.#bytes = new Uint8Array(SIGNED_BYTES * count);
+  }
+
+  put(index: number, { keyImage, signature }: SignedKeyImage): void {
+    this.#bytes.set(keyImage, SIGNED_BYTES * index);
+    this.#bytes.set(signature, SIGNED_BYTES * index + KEY_IMAGE_BYTES);
+  }
+
+  /** Not a copy. */
+  at(index: number): SignedKeyImage {
+    const signed = this.#bytes.subarray(SIGNED_BYTES * index, SIGNED_BYTES * (index + 1));
+    return { keyImage: signed.subarray(0, KEY_IMAGE_BYTES), signature: signed.subarray(KEY_IMAGE_BYTES) };
+  }
+}
+
+/** What the key image of an output is signed with. */
+export type OutputToSign = Pick<
+  OwnedOutput,
+  "oneTimeKey" | "txPublicKey" | "outputIndex" | "subaddress" | "keyImage"
+>;
+
+/** That of an output, and no more: a thread gets a copy. */
+export function outputToSign(output: OwnedOutput): OutputToSign {
+  const { oneTimeKey, txPublicKey, outputIndex, subaddress, keyImage } = output;
+  return { oneTimeKey, txPublicKey, outputIndex, subaddress, keyImage };
+}
+
 /** The key image of an output and a signature by its one-time key, which proves that they belong together. */
 export function signKeyImage(
-  output: OwnedOutput,
+  output: OutputToSign,
   { keys, random }: { keys: SpendKeys; random?: RandomSource },
 ): SignedKeyImage {
   const { oneTimeKey, txPublicKey, outputIndex, subaddress } = output;

@@ -2,13 +2,16 @@
  * Data that a view-only wallet and the wallet with the spend key exchange; only holders of the view key can read and
  * write it: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
  */
-import { chacha20, checkSignature, keccak256, signMessageHash } from "@anulo/crypto";
+import { chacha20InPieces, checkSignature, keccak256InPieces, signMessageHash } from "@anulo/crypto";
+import { forEachSliced, TimeSlice } from "@anulo/limits";
 import { concatBytes, equalBytes } from "@anulo/protocol";
 import type { Runtime } from "../runtime.ts";
 import type { WalletKeys } from "../state.ts";
 
 const IV_BYTES = 8;
 const SIGNATURE_BYTES = 64;
+/** Bytes between two looks at the time. */
+const STEP_BYTES = 64 * 1024;
 
 /** The key for encryption: a wallet's view key, hashed in as many rounds as on the other side. */
 export type Sealer = {
@@ -29,18 +32,48 @@ async function sealingKey({ keys, runtime: { threads, kdfRounds = 1 } }: Sealer)
   return await threads.run("slowHash", { bytes: keys.viewSecret, rounds: kdfRounds });
 }
 
-/** Encrypts and signs. */
-export async function seal(magic: Magic, plain: Uint8Array, sealer: Sealer): Promise<Uint8Array> {
+/** Encrypts and signs data that is made as it is needed: yields the result in as many pieces, with pauses in between. */
+export async function* sealInPieces(
+  magic: Magic,
+  plain: Iterable<Uint8Array>,
+  sealer: Sealer,
+): AsyncGenerator<Uint8Array, void> {
   const { keys, runtime } = sealer;
   const key = await sealingKey(sealer);
   try {
+    const slice = new TimeSlice();
     const iv = runtime.random(IV_BYTES);
-    const body = concatBytes(iv, chacha20(plain, key, iv));
-    const signature = signMessageHash(keccak256(body), keys.viewPublic, keys.viewSecret, runtime.random);
-    return concatBytes(magic, body, signature);
+    const encrypt = chacha20InPieces(key, iv);
+    const hash = keccak256InPieces();
+    hash.update(iv);
+    yield concatBytes(magic, iv);
+    for (const piece of plain) {
+      const encrypted = encrypt(piece);
+      hash.update(encrypted);
+      yield encrypted;
+      if (slice.isOver) await slice.yield();
+    }
+    yield signMessageHash(hash.digest(), keys.viewPublic, keys.viewSecret, runtime.random);
   } finally {
     key.fill(0);
   }
+}
+
+/** Encrypts and signs. */
+export async function seal(
+  magic: Magic,
+  plain: Uint8Array | Iterable<Uint8Array>,
+  sealer: Sealer,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const parts = plain instanceof Uint8Array ? partsOf(plain) : plain;
+  for await (const piece of sealInPieces(magic, parts, sealer)) pieces.push(piece);
+  return concatBytes(...pieces);
+}
+
+/** Views of all bytes, some at a time. */
+function* partsOf(bytes: Uint8Array): Generator<Uint8Array, void> {
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) yield bytes.subarray(at, at + STEP_BYTES);
 }
 
 /** Whether bytes begin like this kind. */
@@ -58,10 +91,19 @@ export async function unseal(
   const body = sealed.subarray(magic.length, -SIGNATURE_BYTES);
   const signature = sealed.subarray(magic.length + body.length);
   if (sealed.length < magic.length + IV_BYTES + SIGNATURE_BYTES) return undefined;
-  if (!checkSignature(keccak256(body), sealer.keys.viewPublic, signature)) return undefined;
+  const hash = keccak256InPieces();
+  await forEachSliced(partsOf(body), (part) => hash.update(part));
+  if (!checkSignature(hash.digest(), sealer.keys.viewPublic, signature)) return undefined;
   const key = await sealingKey(sealer);
   try {
-    return chacha20(body.subarray(IV_BYTES), key, body.subarray(0, IV_BYTES));
+    const decrypt = chacha20InPieces(key, body.subarray(0, IV_BYTES));
+    const plain = new Uint8Array(body.length - IV_BYTES);
+    let at = 0;
+    await forEachSliced(partsOf(body.subarray(IV_BYTES)), (part) => {
+      plain.set(decrypt(part), at);
+      at += part.length;
+    });
+    return plain;
   } finally {
     key.fill(0);
   }

@@ -21,13 +21,13 @@ import { magicOf, type Sealer, seal, unseal } from "./sealed.ts";
 const exactly = (value: number, reason: string) => refine(varint, (read) => read === value, reason);
 
 /** 0.18.0 writes version 1, whose outputs have no total. */
-const unsignedSet = struct()
+const unsignedHead = struct()
   .field(
     "version",
     refine(varint, (read) => read === 1 || read === 2, "unknown version"),
   )
-  .field("transactions", list(constructionData))
-  .field("newOutputs", exportedOutputs);
+  .field("transactions", list(constructionData));
+const unsignedSet = unsignedHead.field("newOutputs", exportedOutputs);
 
 const keyImageOfOutput = struct()
   .field("pairSize", exactly(2, "not a pair"))
@@ -54,6 +54,21 @@ export const signedKind: Kind<SignedSet> = { magic: magicOf("Monero signed tx se
 
 export function sealSet<T>({ magic, codec }: Kind<T>, set: T, sealer: Sealer): Promise<Uint8Array> {
   return seal(magic, encode(codec, set), sealer);
+}
+
+/** An unsigned set whose outputs are made as they are needed: the bytes of `exportedOutputs` in pieces. */
+export function sealUnsigned(
+  transactions: UnsignedSet["transactions"],
+  newOutputs: Iterable<Uint8Array>,
+  sealer: Sealer,
+): Promise<Uint8Array> {
+  const head = encode(unsignedHead, { version: 2, transactions });
+  return seal(unsignedKind.magic, joined(head, newOutputs), sealer);
+}
+
+function* joined(head: Uint8Array, rest: Iterable<Uint8Array>): Generator<Uint8Array, void> {
+  yield head;
+  yield* rest;
 }
 
 /** Undefined for data that is not such a set of this wallet. */

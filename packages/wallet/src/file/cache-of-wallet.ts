@@ -4,7 +4,7 @@
  * Source: wallet2.h `transfer_details`, `payment_details`, `confirmed_transfer_details`; wallet2.cpp
  * `process_new_transaction`, `import_outputs`.
  */
-import { setImmediate } from "node:timers/promises";
+import { runSliced } from "@anulo/limits";
 import {
   type Address,
   BadAddress,
@@ -31,6 +31,7 @@ import type {
   PoolPayment,
   WalletState,
 } from "../state.ts";
+import { chosen, each, eachPlace, entriesOf, WalletMoved } from "./cache-items.ts";
 import type { CachedDestination, CacheToWrite, Items, OriginalCache } from "./original-cache.ts";
 import { placesToWrite } from "./places-to-write.ts";
 
@@ -39,8 +40,6 @@ export const LINEAGE = "anulo.cache";
 /** Source: cryptonote_basic/tx_extra.h TX_EXTRA_TAG_PUBKEY. */
 const PUBLIC_KEY_TAG = 1;
 const NOTHING = new Uint8Array(32);
-/** Number of items copied before yielding to the event loop. */
-const ITEMS_AT_ONCE = 10_000;
 /**
  * Source: wallet2.h `unconfirmed_transfer_details::m_state`; payments with state `forgotten` still reserve their
  * inputs.
@@ -56,16 +55,6 @@ const stateNumbers: Readonly<Record<Exclude<OutgoingState, "confirmed">, number>
 const utf8 = new TextEncoder();
 const bytesOf = (text: string): Uint8Array => utf8.encode(text);
 const pair = <K, V>(key: K, value: V) => ({ pairSize: 2, key, value });
-
-/** Items that are created when they are iterated. */
-function each<T, R>(list: readonly T[], make: (item: T, index: number) => R): Items<R> {
-  return {
-    length: list.length,
-    *[Symbol.iterator]() {
-      for (const [index, item] of list.entries()) yield make(item, index);
-    },
-  };
-}
 
 /** The addresses that are recognised now, by their spend keys; others may be added while the cache is written. */
 function recognised(table: RecognisedAddresses) {
@@ -97,42 +86,42 @@ export function knowsChain({ recent, height }: Readonly<WalletState>): boolean {
   return recent.end === height && (recent.length > 0 || height === 1);
 }
 
-/** An entry was deleted while the cache was being written, so writing has to begin again. */
-export class WalletMoved extends Error {
-  override name = "WalletMoved";
-}
-
-/** The entries of a map by its current keys. */
-function entriesOf<K, V, R>(
-  map: Pick<ReadonlyMap<K, V>, "get" | "keys">,
-  make: (key: K, value: V) => R,
-): Items<R> {
-  return each([...map.keys()], (key) => {
-    const value = map.get(key);
-    if (value === undefined) throw new WalletMoved();
-    return make(key, value);
+/** The receipts, by their places. */
+function receiptsOf({ incoming }: Readonly<WalletState>): Items<IncomingPayment> {
+  const { length, removeCount } = incoming;
+  return eachPlace(length, (place) => {
+    if (incoming.removeCount !== removeCount) throw new WalletMoved();
+    return incoming.at(place);
   });
 }
 
-/** Copies the required parts of the current list, with pauses. */
-async function pick<T, R>(
-  items: Iterable<T>,
-  choose: (item: T, index: number) => R | undefined,
-): Promise<R[]> {
-  const picked: R[] = [];
-  for (const [index, item] of [...items].entries()) {
-    if (index % ITEMS_AT_ONCE === 0) await setImmediate();
-    const chosen = choose(item, index);
-    if (chosen !== undefined) picked.push(chosen);
-  }
-  await setImmediate();
-  return picked;
+/** The payments made that are in a block now, the lowest first, whatever changes later. */
+async function confirmedOf({ outgoing }: Readonly<WalletState>): Promise<Items<OutgoingPayment>> {
+  const all = { account: undefined, minors: [], minHeight: -1, maxHeight: Number.POSITIVE_INFINITY };
+  const { length, at } = await runSliced(outgoing.matching(all));
+  return eachPlace(length, (index) => at(length - 1 - index));
+}
+
+/** The keys of transactions, by their places: the first of each, and the others where there are some. */
+async function txKeysOf({ txKeys }: Readonly<WalletState>) {
+  const entryAt = (place: number) => {
+    const entry = txKeys.at(place);
+    if (entry === undefined) throw new WalletMoved();
+    return entry;
+  };
+  const { size } = txKeys;
+  const withOthers = await chosen(size, (place) => entryAt(place)[1].length > 1);
+  return {
+    txKeys: eachPlace(size, (place) => pair(entryAt(place)[0], entryAt(place)[1][0]!)),
+    additionalTxKeys: each(withOthers, (place) => pair(entryAt(place)[0], entryAt(place)[1].slice(1))),
+  };
 }
 
 /**
- * The cache of the current state, with this id. The lists are copied, with pauses, and their items formatted when they
- * are written, so that the wallet remains usable: spends in blocks of later heights count as pending. Nonces of
- * multisig wallets, and the other signers' exports, are left out: two programs must never use the same nonce.
+ * The cache of the current state, with this id. Its items are found in slices, and read and formatted when they are
+ * written, so that the wallet remains usable and never has them all in memory: spends in blocks of later heights count
+ * as pending. Nonces of multisig wallets, and the other signers' exports, are left out: two programs must never use the
+ * same nonce.
  */
 export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<CacheToWrite> {
   const { state, spendPublic, viewPublic } = owner;
@@ -140,21 +129,17 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
   const chain = chainOf(state);
   const toTransfer = transferOf(owner);
   const { version } = state.outputs;
+  const receipts = receiptsOf(state);
+  const confirmed = await confirmedOf(state);
+  const waiting = state.outgoing.unconfirmed().map((payment) => ({ ...payment }));
   const outputs = await placesToWrite(state.outputs);
-  const images = outputs.flatMap((place, index) => (state.outputs.hasKeyImage(place) ? [index] : []));
-  const outputAt = (place: number): OwnedOutput => {
+  const checked = () => {
     if (state.outputs.version !== version) throw new WalletMoved();
-    return state.outputs.at(place)!;
+    return state.outputs;
   };
-  const payments = [...state.outgoing.values()];
-  const confirmed = await pick(payments, (it) => (it.state === "confirmed" ? it : undefined));
-  const waiting = await pick(payments, (it) => (it.state === "confirmed" ? undefined : { ...it }));
-  const additional = await pick(state.txKeys, ([txid, keys]) =>
-    keys.length > 1 ? pair(fromHex(txid), keys.slice(1)) : undefined,
-  );
-  const incoming = await pick(state.incoming, (payment) => payment);
-  const txKeys = entriesOf(state.txKeys, (txid, keys) => pair(fromHex(txid), keys[0]!));
-  await setImmediate();
+  const images = await chosen(outputs.length, (index) => checked().hasKeyImage(outputs[index]!));
+  const outputAt = (place: number): OwnedOutput => checked().at(place)!;
+  const keys = await txKeysOf(state);
   return {
     version: 0,
     ...chain,
@@ -162,9 +147,9 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
     address: { spendPublic, viewPublic },
     keyImages: each(images, (index) => pair(outputAt(outputs[index]!).keyImage!, BigInt(index))),
     unconfirmed: each(waiting, (payment) => pair(payment.txHash, unconfirmedOf(payment, network))),
-    payments: each(incoming, (payment) => pair(payment.paymentId, paymentOf(payment))),
-    txKeys,
-    confirmed: each(confirmed, (payment) => pair(payment.txHash, confirmedOf(payment, network))),
+    payments: each(receipts, (payment) => pair(payment.paymentId, paymentOf(payment))),
+    txKeys: keys.txKeys,
+    confirmed: each(confirmed, (payment) => pair(payment.txHash, confirmedPaymentOf(payment, network))),
     notes: entriesOf(state.notes, (txid, note) => pair(fromHex(txid), bytesOf(note))),
     poolPayments: each([...state.pool], (payment) => pair(payment.paymentId, poolPaymentOf(payment))),
     oneTimeKeys: each(outputs, (place, index) => pair(outputAt(place).oneTimeKey, BigInt(index))),
@@ -176,7 +161,7 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
       state.accounts.map(({ addresses }) => addresses.map(({ label }) => label)),
       (labels) => labels.map(bytesOf),
     ),
-    additionalTxKeys: additional,
+    additionalTxKeys: keys.additionalTxKeys,
     attributes: entriesOf(new Map([...state.attributes, [LINEAGE, id]]), (key, value) =>
       pair(bytesOf(key), bytesOf(value)),
     ),
@@ -337,7 +322,7 @@ function unconfirmedOf(payment: OutgoingPayment, network: NetworkName) {
   };
 }
 
-function confirmedOf(payment: OutgoingPayment, network: NetworkName) {
+function confirmedPaymentOf(payment: OutgoingPayment, network: NetworkName) {
   return {
     ...commonOf(payment, network),
     height: BigInt(payment.height),

@@ -46,6 +46,11 @@ export class TxKeys implements Iterable<[string, readonly Uint8Array[]]> {
     return place === NOWHERE ? undefined : this.#keysAt(place);
   }
 
+  /** Id (32 bytes) and copies of the keys of the transaction at a place; undefined if there is none. */
+  at(place: number): readonly [Uint8Array, readonly Uint8Array[]] | undefined {
+    return place < this.size ? [this.#idAt(place).slice(), this.#keysAt(place)] : undefined;
+  }
+
   /** `id`: the transaction's, in hex; one that is there already keeps its place in the order. */
   set(id: string, keys: readonly Uint8Array[]): this {
     const txHash = Buffer.from(id, "hex");

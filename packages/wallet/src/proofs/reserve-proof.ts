@@ -5,7 +5,7 @@
  */
 import {
   generateTxProofs,
-  keccak256,
+  keccak256InPieces,
   proveKeyImages,
   publicKeyOf,
   type RandomSource,
@@ -13,12 +13,11 @@ import {
   signMessageHash,
   subaddressSecretKey,
 } from "@anulo/crypto";
+import { forEachSliced } from "@anulo/limits";
 import {
   BadBytes,
   concatBytes,
   decode,
-  encode,
-  encodeBase58,
   type ReserveProofBody,
   type ReserveProofEntry,
   type ReserveProofSpendKey,
@@ -31,26 +30,42 @@ import type { SpendKeys } from "../state.ts";
 import { decodeProofText, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;
+/** What the text of a proof begins with. */
+export const RESERVE_PROOF_HEADER: string = HEADERS[2];
 
 export type ReserveProof = ReserveProofBody & { readonly headerVersion: 1 | 2 };
 
 export type AddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
 
-/** The hash that all signatures of a proof depend on. */
-export function prefixHashOf(
+/** The hash that all signatures of a proof depend on, computed in slices. */
+export async function prefixHashOf(
   message: Uint8Array,
   address: AddressKeys,
-  entries: readonly { keyImage: Uint8Array }[],
-): Uint8Array {
-  const images = entries.map(({ keyImage }) => keyImage);
-  return keccak256(concatBytes(message, address.spendPublic, address.viewPublic, ...images));
+  keyImages: Iterable<Uint8Array>,
+): Promise<Uint8Array> {
+  const hash = keccak256InPieces();
+  for (const part of [message, address.spendPublic, address.viewPublic]) hash.update(part);
+  await forEachSliced(keyImages, (keyImage) => hash.update(keyImage));
+  return hash.digest();
 }
 
 export type Proving = { readonly keys: SpendKeys; readonly prefixHash: Uint8Array };
 
+/** What an output whose key image is known is proven with. */
+export type OutputToProve = Pick<
+  OwnedOutput,
+  "txHash" | "outputIndex" | "txPublicKey" | "oneTimeKey" | "subaddress" | "keyImage"
+>;
+
+/** That of an output, and no more: a thread gets a copy. */
+export function outputToProve(output: OwnedOutput): OutputToProve {
+  const { txHash, outputIndex, txPublicKey, oneTimeKey, subaddress, keyImage } = output;
+  return { txHash, outputIndex, txPublicKey, oneTimeKey, subaddress, keyImage };
+}
+
 /** The entries of a proof for outputs whose key images are known. */
 export function proveOutputs(
-  outputs: readonly OwnedOutput[],
+  outputs: readonly OutputToProve[],
   { keys, prefixHash }: Proving,
   random?: RandomSource,
 ): ReserveProofEntry[] {
@@ -98,11 +113,6 @@ export function proveSpendKey(
     secret.fill(0);
     part?.fill(0);
   }
-}
-
-/** Serializes a proof as text. */
-export function formatReserveProof(proof: ReserveProofBody): string {
-  return HEADERS[2] + encodeBase58(encode(reserveProofCodec, proof));
 }
 
 /** Number of characters decoded before yielding to the event loop; whole blocks of base 58. */

@@ -100,6 +100,10 @@ async function areSpent(daemon: Daemon, keyImages: readonly string[]): Promise<b
   return spent;
 }
 
+function* imagesOf(entries: ReserveProof["entries"]): Generator<Uint8Array, void> {
+  for (const { keyImage } of entries) yield keyImage;
+}
+
 export type ReserveQuestion = {
   readonly daemon: Daemon;
   readonly address: AddressKeys;
@@ -116,7 +120,7 @@ export async function verifyReserve(
   { daemon, address, message, threads }: ReserveQuestion,
 ): Promise<{ total: bigint; spent: bigint } | undefined> {
   const { entries, headerVersion: version } = proof;
-  const prefixHash = prefixHashOf(message, address, entries);
+  const prefixHash = await prefixHashOf(message, address, imagesOf(entries));
   if (!(await isSigned(proof, prefixHash))) return undefined;
   const spendKeys = new Set(proof.spendKeys.map(({ key }) => toHex(key)));
   const checking = { prefixHash, viewPublic: address.viewPublic, version, spendKeys };

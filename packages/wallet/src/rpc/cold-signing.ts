@@ -1,6 +1,6 @@
 /** Offline signing. Declarations: @anulo/rpc wallet/cold-signing. */
 import { BadBytes, fromHex, toHex, transactionWeight } from "@anulo/protocol";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { Drawn, wallet as declared, implementFor, writtenInParts } from "@anulo/rpc";
 import {
   exportKeyImages,
   exportSealedOutputs,
@@ -15,6 +15,7 @@ import { sealSet, signedKind, type UnsignedSet, unsealSet, unsignedKind } from "
 import { askedBy } from "../intents/asked.ts";
 import { payOnce } from "../intents/once.ts";
 import { unsealMultisigSet } from "../multisig/tx-set.ts";
+import { retryWhenMoved } from "../outputs/walk.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
@@ -25,6 +26,10 @@ function parseSignedKeyImage({ key_image, signature }: { key_image: string; sign
   if (!/^[0-9a-f]{128}$/i.test(signature))
     throw new WalletRefusal("WRONG_SIGNATURE", "failed to parse signature");
   return { keyImage, signature: fromHex(signature) };
+}
+
+async function* hexOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  for await (const piece of pieces) yield toHex(piece);
 }
 
 async function openUnsigned(wallet: Wallet, hex: string): Promise<UnsignedSet> {
@@ -89,9 +94,10 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
       wallet.network,
     );
   },
-  async exportOutputs(part, { opened: { wallet } }) {
-    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, part)) };
-  },
+  exportOutputs: (part, { opened: { wallet } }) =>
+    retryWhenMoved(async () => {
+      return { outputs_data_hex: await writtenInParts(hexOf(exportSealedOutputs(wallet, part))) };
+    }),
   importOutputs: ({ outputs_data_hex }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       const sealed = parseHex(outputs_data_hex);
@@ -99,8 +105,9 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
     }),
   async exportKeyImages({ all }, { opened: { wallet } }) {
     const { offset, images } = await exportKeyImages(wallet, all);
-    const signed_key_images = images.map(({ keyImage, signature }) => {
-      return { key_image: toHex(keyImage), signature: toHex(signature) };
+    const signed_key_images = new Drawn(images.count, (index) => {
+      const { keyImage, signature } = images.at(index);
+      return { key_image: keyImage, signature };
     });
     return { offset, signed_key_images };
   },

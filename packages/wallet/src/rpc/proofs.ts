@@ -7,15 +7,15 @@ import {
   keyImagesOf,
   keyInputs,
   parseAddress,
-  sumAmounts,
   type Transaction,
 } from "@anulo/protocol";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { wallet as declared, implementFor, writtenInParts } from "@anulo/rpc";
 import { resolveAddress } from "../open-alias.ts";
-import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { createMoveCheck, retryWhenMoved } from "../outputs/walk.ts";
 import { type SigningKey, signMessage, verifyMessage } from "../proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived, proveSent } from "../proofs/payment-proof.ts";
-import { chooseReserve, proveReserve } from "../proofs/prove-reserve.ts";
+import { proveReserve } from "../proofs/prove-reserve.ts";
+import { chooseReserve, type Reserve, reserveOf } from "../proofs/reserve-outputs.ts";
 import { parseReserveProof } from "../proofs/reserve-proof.ts";
 import {
   checkSpendHeader,
@@ -86,46 +86,52 @@ function ownerOf(wallet: Wallet, keyImage: Uint8Array): InputOwner {
   }
 }
 
-/** Outputs that can be proven: those that no block spends and that are not frozen, of an account or of all. */
-type Reserve = {
-  readonly outputs: readonly OwnedOutput[];
-  /** Those of them whose key images are known. */
-  readonly provable: readonly OwnedOutput[];
-  /** Whether the wallet has any funds, whatever the account. */
-  readonly hasFunds: boolean;
-};
-
-function reserveOf({ state }: Wallet, account: number | undefined): Reserve {
-  const outputs: OwnedOutput[] = [];
-  let hasFunds = false;
-  for (const output of state.outputs) {
-    if (output.spentHeight !== undefined || output.frozen) continue;
-    hasFunds ||= output.amount > 0n;
-    if (account === undefined || output.subaddress.major === account) outputs.push(output);
+/** What can be proven, found once while the wallet does not change. */
+async function reserveOfAccount({ facts, state }: Wallet, account: number | undefined): Promise<Reserve> {
+  try {
+    return await facts.of({ name: "reserve", params: { account } }, () => reserveOf(state.outputs, account));
+  } catch (error) {
+    facts.clear();
+    throw error;
   }
-  return { outputs, provable: outputs.filter(({ keyImage }) => keyImage !== undefined), hasFunds };
 }
 
-/** The outputs that a proof of funds shows. Throws `WalletRefusal`. */
-function outputsToProve(
+/** All outputs or those of an account, of which some reach an amount (atomic units). */
+type ReserveQuestion = { readonly all: boolean; readonly account: number; readonly amount: bigint };
+
+/** The places of the outputs that a proof of funds shows. Throws `WalletRefusal`, and what `check` does. */
+async function outputsToProve(
   wallet: Wallet,
-  question: { all: boolean; account: number; amount: bigint },
-): readonly OwnedOutput[] {
+  question: ReserveQuestion,
+  check: () => void,
+): Promise<Uint32Array> {
   const { all, amount } = question;
   if (!all && question.account >= wallet.state.accounts.length)
     throw proofRefusal("Account index is out of bound");
   wallet.signer.check("proveReserve");
-  const account = all ? undefined : question.account;
-  const { outputs, provable, hasFunds } = wallet.facts.of({ name: "reserve", params: { account } }, () =>
-    reserveOf(wallet, account),
-  );
+  const { provable, total, hasFunds } = await reserveOfAccount(wallet, all ? undefined : question.account);
   if (!hasFunds) throw proofRefusal("Zero balance");
   if (all) return provable;
-  const selection = chooseReserve(provable, amount);
-  if (sumAmounts(selection) < amount && sumAmounts(outputs) < amount)
+  const amountAt = (place: number): bigint => {
+    check();
+    return wallet.state.outputs.amountOf(place);
+  };
+  const selection = await chooseReserve(provable, amountAt, amount);
+  if (total < amount)
     throw proofRefusal("Not enough balance in this account for the requested minimum reserve amount");
   if (amount === 0n) throw proofRefusal("Proved amount must be greater than 0");
   return selection;
+}
+
+async function provenReserve(wallet: Wallet, question: ReserveQuestion & { readonly message: string }) {
+  const check = createMoveCheck(wallet.state.outputs);
+  const places = await outputsToProve(wallet, question, check);
+  const keys = wallet.signer.spendKeys("proveReserve");
+  const message = bytesOfText(question.message);
+  const { runtime, state } = wallet;
+  check();
+  const proof = proveReserve({ outputs: state.outputs, places }, { keys, message, runtime });
+  return { signature: await writtenInParts(proof) };
 }
 
 export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
@@ -178,17 +184,8 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
     };
     return { good: await checkSpendProof(claim, signature) };
   },
-  async getReserveProof({ all, account_index: account, amount, message }, { opened: { wallet } }) {
-    const outputs = outputsToProve(wallet, { all, account, amount });
-    const keys = wallet.signer.spendKeys("proveReserve");
-    return {
-      signature: await proveReserve(outputs, {
-        keys,
-        message: bytesOfText(message),
-        runtime: wallet.runtime,
-      }),
-    };
-  },
+  getReserveProof: ({ all, account_index: account, amount, message }, { opened: { wallet } }) =>
+    retryWhenMoved(() => provenReserve(wallet, { all, account, amount, message })),
   async checkReserveProof({ address: text, message, signature }, { opened: { wallet } }) {
     const address = parseOwnNetworkAddress(wallet, text);
     if (address.kind === "subaddress") throw proofRefusal("Address must not be a subaddress");

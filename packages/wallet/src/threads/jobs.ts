@@ -3,7 +3,12 @@
  */
 import { randomBytes } from "node:crypto";
 import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
-import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
+import {
+  checkKeyImage,
+  type OutputToSign,
+  type SignedKeyImage,
+  signKeyImage,
+} from "../cold-signing/key-images.ts";
 import { addToAttempt } from "../multisig/attempts.ts";
 import {
   continueKeyExchange,
@@ -16,7 +21,7 @@ import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
 import { buildProposal, type Proposer } from "../multisig/proposal.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
-import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
+import { type OutputToProve, type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { withKeyImages } from "../scan/background-images.ts";
 import { type PackedTransactions, unpackTransactions } from "../scan/raw-transaction.ts";
@@ -112,7 +117,7 @@ export const jobs = {
     ({ viewSecrets }) => [viewSecrets],
   ),
   signKeyImages: each(
-    (output: OwnedOutput, { keys }: { readonly keys: SpendKeys }) => signKeyImage(output, { keys }),
+    (output: OutputToSign, { keys }: { readonly keys: SpendKeys }) => signKeyImage(output, { keys }),
     ({ keys }) => secretsOf(keys),
   ),
   findKeyImages: share(
@@ -125,7 +130,7 @@ export const jobs = {
     () => [],
   ),
   proveReserve: share(
-    (outputs: readonly OwnedOutput[], proving: Proving) => proveOutputs(outputs, proving),
+    (outputs: readonly OutputToProve[], proving: Proving) => proveOutputs(outputs, proving),
     ({ keys }) => secretsOf(keys),
   ),
   checkReserve: share(

@@ -18,6 +18,9 @@ type Waiting = {
 /** Number of list items in one job: some 10 to 20 ms, so that a short job need not wait long behind a long list. */
 const ITEMS_PER_JOB = 64;
 
+/** Lists for each thread, one in work and one that waits. */
+const LISTS_A_THREAD = 2;
+
 /** Jobs whose input is a list that can be split. */
 type ListJob = {
   [K in JobName]: JobInput<K> extends { readonly items: readonly unknown[]; readonly common: object }
@@ -116,6 +119,26 @@ export class WorkThreads {
     common: JobInput<K>["common"],
   ): Promise<ResultOf<K>[]> {
     return (await Promise.all(this.share(name, items, common))).flat() as ResultOf<K>[];
+  }
+
+  /**
+   * Applies a job to every item of some lists, each short enough for one job; yields the results of one after the other.
+   * A list is taken when few others wait, so that items may be made as they are needed.
+   */
+  async *mapLists<K extends ListJob>(
+    name: K,
+    lists: Iterable<readonly ItemOf<K>[]>,
+    common: JobInput<K>["common"],
+  ): AsyncGenerator<JobOutput<K>, void> {
+    const running: Promise<JobOutput<K>>[] = [];
+    for (const items of lists) {
+      const job = this.run(name, { items, common } as unknown as JobInput<K>);
+      // If it fails while an earlier one is awaited, that is told where its own turn comes.
+      job.catch(() => undefined);
+      running.push(job);
+      if (running.length >= LISTS_A_THREAD * this.#places) yield await running.shift()!;
+    }
+    for (const job of running) yield await job;
   }
 
   /** Ends the threads, once they have finished their jobs. */
