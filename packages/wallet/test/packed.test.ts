@@ -276,6 +276,32 @@ test("an index finds the newest of a key and those before it, through growth and
   }
 });
 
+test("an index reads the keys of items only where hashes are the same, whose pages may not be in memory", () => {
+  const hashOf = (key: number) => Math.imul(key, 0x9e3779b1) >>> 0;
+  let [hashed, compared] = [0, 0];
+  const index = new PlaceIndex({
+    hashOf: (place) => {
+      hashed += 1;
+      return hashOf(place % 20_000);
+    },
+    isSame: (place, other) => {
+      compared += 1;
+      return place % 20_000 === other % 20_000;
+    },
+  });
+  for (let place = 0; place < 20_000; place++) index.add(place);
+  assert.deepEqual([hashed, compared], [20_000, 0], "each is hashed once, whatever grows");
+  for (let place = 20_000; place < 20_100; place++) index.add(place);
+  assert.deepEqual([hashed, compared], [20_100, 100]);
+  const isWanted = () => assert.fail("there is none with this hash");
+  assert.equal(index.newest(hashOf(20_000), isWanted), -1);
+  index.remove(20_099);
+  assert.equal(
+    index.newest(hashOf(99), (place) => place % 20_000 === 99),
+    99,
+  );
+});
+
 test("records are read back at their addresses, long ones too", () => {
   const records = new Records();
   const written: { address: number; bytes: Uint8Array }[] = [];

@@ -6,6 +6,7 @@
 
 import { HashSegment, SEGMENT_PLACES } from "../packed/hash-segment.ts";
 import { LazyMap } from "../packed/lazy-map.ts";
+import { SegmentMarks } from "../packed/segment-marks.ts";
 
 /** The first 6 bits of a hash choose one of 64 parts. */
 const PART_SHIFT = 26;
@@ -31,6 +32,8 @@ export class KeyIndex {
   readonly #segments = new LazyMap<number, HashSegment>();
   /** The same, to be walked by every search. */
   #list: readonly HashSegment[] = [];
+  /** Which of them may have a hash. */
+  #marks: SegmentMarks | undefined;
 
   /** `keyAt` returns the key of an indexed place. `random` fills an array with random numbers. */
   constructor(keyAt: (place: number) => KeyAt, random: (factors: Uint32Array) => void) {
@@ -54,12 +57,17 @@ export class KeyIndex {
   find(bytes: Uint8Array, at = 0): number | undefined {
     const hash = this.#hash(bytes, at);
     let last = this.#findInTable(hash, { bytes, at });
-    for (const segment of this.#list) {
-      if (!segment.has(hash)) continue;
+    for (const segment of this.markSegments().withHash(hash)) {
       for (const place of segment.places(hash))
         if (place > last && this.#isAt(place, bytes, at)) last = place;
     }
     return last === -1 ? undefined : last;
+  }
+
+  /** Makes what tells which segments may have a key, unless it is there: some milliseconds for a million keys. */
+  markSegments(): SegmentMarks {
+    this.#marks ??= new SegmentMarks(this.#list);
+    return this.#marks;
   }
 
   /** -1 if the table does not have it. */
@@ -140,6 +148,7 @@ export class KeyIndex {
     if (segment === undefined) this.#segments.delete(number);
     else this.#segments.set(number, segment);
     this.#list = [...this.#segments.values()];
+    this.#marks = undefined;
   }
 
   /** Multiplies and folds, word by word, with factors that nobody else knows. */

@@ -1,5 +1,5 @@
 /**
- * A wallet's outputs, in the order in which it found them: with all look-up tables some 45 bytes each, and 184 more of
+ * A wallet's outputs, in the order in which it found them: with all look-up tables some 49 bytes each, and 184 more of
  * what `cold` holds. Every change of one goes through a method of the book, which keeps sums and tables right; what it
  * returns are copies.
  */
@@ -282,6 +282,10 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
         if (needsKeys) this.#byOneTimeKey.add(place);
         if (needsImages && this.hasKeyImage(place)) this.#byKeyImage.add(place);
       }
+    }
+    for (const index of this.indices) {
+      yield;
+      index.markSegments();
     }
   }
 

@@ -82,6 +82,12 @@ export class HashSegment {
     return end > 0 && this.#hashes[end - 1] === hash;
   }
 
+  /** Sets a bit in the mask of each of its hashes, whose first bits are the mask's index: `shift` bits are left out. */
+  mark(masks: Uint32Array, shift: number, bit: number): void {
+    const hashes = this.#hashes;
+    for (let at = 0; at < hashes.length; at++) masks[hashes[at]! >>> shift]! |= bit;
+  }
+
   /** Hash and place of every item. */
   *items(): Generator<readonly [hash: number, place: number]> {
     for (const [at, hash] of this.#hashes.entries()) yield [hash, this.#first + this.#indices[at]!];

@@ -1,6 +1,7 @@
 /**
- * Finds items of a list by a key. The index holds places only: it compares the keys of the items themselves. Items with
- * the same key are chained, from the newest to the oldest.
+ * Finds items of a list by a key. The index holds hashes and places: it compares the keys of the items themselves, which
+ * may have to be read from a store, only where the hashes are the same. Items with the same key are chained, from the
+ * newest to the oldest.
  */
 import { Column, NO_NUMBERS } from "./column.ts";
 
@@ -22,6 +23,7 @@ const TABLE_SHIFT = 26;
 /** Items that are added between two pauses. */
 const STEP = 1024;
 
+/** Two words a slot: a hash, and the place of the newest item with its key, plus 1, or 0 while the slot is free. */
 type Table = { slots: Uint32Array; keys: number };
 
 const emptyTable = (): Table => ({ slots: NO_NUMBERS, keys: 0 });
@@ -40,13 +42,20 @@ export class PlaceIndex {
   add(place: number): void {
     const hash = this.#keys.hashOf(place);
     const table = this.#tableFor(hash);
-    if (4 * (table.keys + 1) > 3 * table.slots.length) this.#resize(table);
-    const slot = this.#slotOf(table, hash, (other) => this.#keys.isSame(other, place));
-    const value = table.slots[slot]!;
+    if (8 * (table.keys + 1) > 3 * table.slots.length) grow(table);
+    this.#addTo(table, hash, place);
+    if (this.#tables.length === 1 && table.keys === MANY_KEYS) this.#divide();
+  }
+
+  /** Adds an item where there is room. */
+  #addTo(table: Table, hash: number, place: number): void {
+    const { slots } = table;
+    const slot = slotOf(slots, hash, (other) => this.#keys.isSame(other, place));
+    const value = slots[slot + 1]!;
     if (value === 0) table.keys += 1;
     this.#before.set(place, value);
-    table.slots[slot] = place + 1;
-    if (this.#tables.length === 1 && table.keys === MANY_KEYS) this.#divide();
+    slots[slot] = hash;
+    slots[slot + 1] = place + 1;
   }
 
   /** Adds the items below a number that are wanted, in their order, to an empty index; pauses in between. */
@@ -61,24 +70,12 @@ export class PlaceIndex {
       hashes[place] = hash;
       sizes[isDivided ? hash >>> TABLE_SHIFT : 0]! += 1;
     }
-    this.#tables = Array.from(sizes, (size) => ({ slots: new Uint32Array(slotsFor(size)), keys: 0 }));
+    this.#tables = Array.from(sizes, (size) => ({ slots: new Uint32Array(2 * slotsFor(size)), keys: 0 }));
     this.#before.reserve(count);
     for (let place = 0; place < count; place++) {
       if (place % STEP === 0) yield;
-      if (isWanted(place)) this.#addHashed(place, hashes);
+      if (isWanted(place)) this.#addTo(this.#tableFor(hashes[place]!), hashes[place]!, place);
     }
-  }
-
-  /** Adds an item where there is room, by the hashes of all. */
-  #addHashed(place: number, hashes: Uint32Array): void {
-    const hash = hashes[place]!;
-    const table = this.#tableFor(hash);
-    const isSame = (other: number) => hashes[other] === hash && this.#keys.isSame(other, place);
-    const slot = this.#slotOf(table, hash, isSame);
-    const value = table.slots[slot]!;
-    if (value === 0) table.keys += 1;
-    this.#before.set(place, value);
-    table.slots[slot] = place + 1;
   }
 
   /** Removes an item that is the newest with its key. */
@@ -86,18 +83,18 @@ export class PlaceIndex {
     const hash = this.#keys.hashOf(place);
     const table = this.#tableFor(hash);
     if (table.slots.length === 0) return;
-    const slot = this.#slotOf(table, hash, (other) => other === place);
-    if (table.slots[slot] === 0) return;
+    const slot = slotOf(table.slots, hash, (other) => other === place);
+    if (table.slots[slot + 1] === 0) return;
     const value = this.#before.at(place);
-    if (value !== 0) table.slots[slot] = value;
-    else this.#free(table, slot);
+    if (value !== 0) table.slots[slot + 1] = value;
+    else free(table, slot);
   }
 
   /** The newest item with a key that has this hash; `NOWHERE` if there is none. */
   newest(hash: number, isWanted: (place: number) => boolean): number {
     const table = this.#tableFor(hash);
     if (table.slots.length === 0) return NOWHERE;
-    return table.slots[this.#slotOf(table, hash, isWanted)]! - 1;
+    return table.slots[slotOf(table.slots, hash, isWanted) + 1]! - 1;
   }
 
   /** The item with the same key that was added before this one; `NOWHERE` if it is the oldest. */
@@ -114,49 +111,56 @@ export class PlaceIndex {
     return this.#tables.length === 1 ? this.#tables[0]! : this.#tables[hash >>> TABLE_SHIFT]!;
   }
 
-  /** The slot of the wanted item, else the free slot where it belongs. */
-  #slotOf({ slots }: Table, hash: number, isWanted: (place: number) => boolean): number {
-    const mask = slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const value = slots[slot]!;
-      if (value === 0 || isWanted(value - 1)) return slot;
-    }
-  }
-
-  #resize(table: Table): void {
-    const { slots } = table;
-    table.slots = new Uint32Array(Math.max(FIRST_SLOTS, 2 * slots.length));
-    for (const value of slots)
-      if (value !== 0) table.slots[this.#slotOf(table, this.#keys.hashOf(value - 1), isNone)] = value;
-  }
-
   #divide(): void {
     const [{ slots }] = this.#tables as [Table];
     this.#tables = Array.from({ length: TABLES }, emptyTable);
-    for (const value of slots) {
-      if (value === 0) continue;
-      const hash = this.#keys.hashOf(value - 1);
-      const table = this.#tableFor(hash);
-      if (4 * (table.keys + 1) > 3 * table.slots.length) this.#resize(table);
-      table.slots[this.#slotOf(table, hash, isNone)] = value;
+    for (let at = 0; at < slots.length; at += 2) {
+      if (slots[at + 1] === 0) continue;
+      const table = this.#tableFor(slots[at]!);
+      if (8 * (table.keys + 1) > 3 * table.slots.length) grow(table);
+      put(table.slots, slots[at]!, slots[at + 1]!);
       table.keys += 1;
     }
   }
+}
 
-  /** Frees a slot, and moves those after it that would not be found any more. Source: Knuth, TAOCP 6.4, algorithm R. */
-  #free(table: Table, freed: number): void {
-    const { slots } = table;
-    const mask = slots.length - 1;
-    let hole = freed;
-    for (let slot = (freed + 1) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const home = this.#keys.hashOf(slots[slot]! - 1) & mask;
-      if (((slot - home) & mask) < ((slot - hole) & mask)) continue;
-      slots[hole] = slots[slot]!;
-      hole = slot;
-    }
-    slots[hole] = 0;
-    table.keys -= 1;
+/** The slot of the wanted item, by its first word; else the free slot where it belongs. */
+function slotOf(slots: Uint32Array, hash: number, isWanted: (place: number) => boolean): number {
+  const mask = slots.length - 1;
+  for (let slot = (2 * hash) & mask; ; slot = (slot + 2) & mask) {
+    const value = slots[slot + 1]!;
+    if (value === 0 || (slots[slot] === hash && isWanted(value - 1))) return slot;
   }
+}
+
+/** Puts an entry into the first free slot from where it belongs. */
+function put(slots: Uint32Array, hash: number, value: number): void {
+  const slot = slotOf(slots, hash, isNone);
+  slots[slot] = hash;
+  slots[slot + 1] = value;
+}
+
+function grow(table: Table): void {
+  const { slots } = table;
+  table.slots = new Uint32Array(Math.max(2 * FIRST_SLOTS, 2 * slots.length));
+  for (let at = 0; at < slots.length; at += 2)
+    if (slots[at + 1] !== 0) put(table.slots, slots[at]!, slots[at + 1]!);
+}
+
+/** Frees a slot, and moves those after it that would not be found any more. Source: Knuth, TAOCP 6.4, algorithm R. */
+function free(table: Table, freed: number): void {
+  const { slots } = table;
+  const mask = slots.length - 1;
+  let hole = freed;
+  for (let slot = (freed + 2) & mask; slots[slot + 1] !== 0; slot = (slot + 2) & mask) {
+    const home = (2 * slots[slot]!) & mask;
+    if (((slot - home) & mask) < ((slot - hole) & mask)) continue;
+    slots[hole] = slots[slot]!;
+    slots[hole + 1] = slots[slot + 1]!;
+    hole = slot;
+  }
+  slots[hole + 1] = 0;
+  table.keys -= 1;
 }
 
 const isNone = () => false;
