@@ -104,7 +104,7 @@ const SLICE_MS = 2;
  * of commits. A group has at most so many blocks, and so many bytes, since a parsed block takes many times its bytes in
  * memory.
  */
-const GROUP_BLOCKS = 1000;
+const GROUP_BLOCKS = 400;
 const GROUP_BYTES = 1024 * 1024;
 /** Groups being written at the same time, besides the one that grows: more would only wait for the threads. */
 const MAX_GROUPS = 2;
