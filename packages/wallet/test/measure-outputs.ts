@@ -19,47 +19,14 @@ import { DEFAULT_PREFERENCES } from "../src/preferences.ts";
 import { poolsFor } from "../src/transfer/candidates.ts";
 import { estimatedWeight, outputCount, type PlanContext } from "../src/transfer/plan.ts";
 import { planPayment } from "../src/transfer/plan-payment.ts";
+import { COIN, measure, network, reportMemory, settings } from "./large-wallet.ts";
 import { bytes, ledgerOf, payingTransaction } from "./many-outputs.ts";
 import { destinationOf } from "./transfer-fixture.ts";
 
 const COUNT = Number(process.argv[2] ?? 1_000_000);
-const COIN = 10n ** 12n;
 const RECEIPTS = 1000;
-const network = "regtest";
-const settings = { seedLanguage: "English", refreshFromHeight: 0 };
-
-/** Prints the processor time of some work, and the longest that it has held the event loop. */
-async function measure<T>(what: string, run: () => T | Promise<T>): Promise<T> {
-  let [longest, last, isDone] = [0, performance.now(), false];
-  const note = () => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  };
-  const look = () => {
-    note();
-    if (!isDone) setImmediate(look);
-  };
-  const from = process.cpuUsage();
-  setImmediate(look);
-  const result = await run();
-  const { user, system } = process.cpuUsage(from);
-  note();
-  isDone = true;
-  const figures = [(user + system) / 1000, longest].map((ms) => `${ms.toFixed(1).padStart(9)} ms`);
-  console.log(`${what.padEnd(64)} ${figures[0]}, longest turn ${figures[1]}`);
-  return result;
-}
 
 const megabytes = (size: number) => (size / 2 ** 20).toFixed(0);
-
-function reportMemory(when: string): void {
-  globalThis.gc?.();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  const total = process.memoryUsage.rss();
-  console.log(
-    `memory ${when}: ${megabytes(total)} MiB, of them ${megabytes(arrayBuffers)} in arrays, ${megabytes(heapUsed)} on the heap`,
-  );
-}
 
 const balanceOf = ({ state }: Ledger) =>
   accountBalance(state, {

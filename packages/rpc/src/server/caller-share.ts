@@ -8,15 +8,12 @@ import {
   WorkBudget,
 } from "@anulo/limits";
 import { isExpensive } from "../costs.ts";
-import { FairTurns } from "./fair-turns.ts";
+import { FairTurns, MAX_PAUSE_MS } from "./fair-turns.ts";
 import { byteCosts, type Limits } from "./limits.ts";
 import { RowMeter } from "./row-meter.ts";
 
 /** Milliseconds of work that strangers may have saved up: while they use it, the owner gets one response a turn. */
 const BURST_MS = 100;
-
-/** Milliseconds after which a call that pauses looks again whether its caller is still there. */
-const MAX_PAUSE_MS = 50;
 
 const MiB = 2 ** 20;
 

@@ -3,7 +3,7 @@ import { type MaybePromise, TimeSlice, type WorkBudget } from "@anulo/limits";
 /** Milliseconds per turn of the event loop in which requests start as they come. */
 const TURN_MS = 5;
 /** Milliseconds after which a pause is looked at again. */
-const MAX_PAUSE_MS = 50;
+export const MAX_PAUSE_MS = 50;
 
 /**
  * Starts requests in turns: as they come while there is little to do, otherwise one of each caller after the other, one
