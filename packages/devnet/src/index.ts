@@ -8,6 +8,7 @@ export type { Fault, FaultKind, FaultOptions, Faults } from "./faults.ts";
 export { devnetFixture, type Hooks } from "./fixture.ts";
 export { NotSupported } from "./net.ts";
 export type { Devnet, DevnetOptions, DevnetWallet, ReorgOptions, UsualNames } from "./options.ts";
+export { knowsFlag } from "./programs/find.ts";
 export { freePorts } from "./programs/free-port.ts";
 export { type LaunchOptions, launch, type Program } from "./programs/launch.ts";
 export { devnetErrors, startDevnetRpc } from "./rpc-server.ts";

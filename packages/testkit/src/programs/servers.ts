@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePorts, launch, type Program } from "@anulo/devnet";
+import { freePorts, knowsFlag, launch, type Program } from "@anulo/devnet";
 import type { Dialect } from "@anulo/rpc";
 import { writeMonerodWithForks } from "./moved-forks.ts";
 import { originalProgram, type Release } from "./releases.ts";
@@ -175,10 +175,14 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   };
 }
 
-/** Wallets of today take the node of a private chain for one that missed hard forks, and scan nothing without this flag. */
-function anyForks(maker: Maker): string[] {
-  const knowsForks = maker.kind === "ours" || maker.release === "today";
-  return knowsForks ? ["--allow-mismatched-daemon-version"] : [];
+/**
+ * Wallets of today take the node of a private chain for one that missed hard forks, and scan nothing without this flag.
+ * The one on PATH may be of any release.
+ */
+async function anyForks(maker: Maker, program: string): Promise<string[]> {
+  const flag = "--allow-mismatched-daemon-version";
+  const isOfToday = maker.kind === "ours" || maker.release === "today";
+  return isOfToday || (await knowsFlag(program, flag)) ? [flag] : [];
 }
 
 /** Starts a wallet service on a free port of 127.0.0.1. */
@@ -187,13 +191,14 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
   const port = options.port ?? freePort!;
   const folder = scratchFolder(options.walletDir);
   const { command, args } = commandOf(maker, "wallet");
+  const forks = options.checksForks ? [] : await anyForks(maker, command);
   const program = await launch({
     command,
     port,
     ...(options.env !== undefined && { env: options.env }),
     args: [
       ...args,
-      ...(options.checksForks ? [] : anyForks(maker)),
+      ...forks,
       ...(options.first ?? ["--wallet-dir", folder.path]),
       ...(maker.kind === "ours" ? testStoreFlags() : []),
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
