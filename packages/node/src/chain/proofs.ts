@@ -3,13 +3,14 @@ import { keccak256 } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import { proofsCost } from "./proof-costs.ts";
 
-/** Thrown inside an attempt that cannot finish before these obligations are discharged. */
-class OpenProofs extends Error {
+/**
+ * Thrown inside an attempt that cannot finish before these obligations are discharged. Each payment throws it once, so it
+ * is no Error: its stack would cost as much as reading the payment.
+ */
+class OpenProofs {
   readonly obligations: readonly Obligation[];
 
   constructor(obligations: readonly Obligation[]) {
-    super(`${obligations.length} proofs to check first`);
-    this.name = "Unproven";
     this.obligations = obligations;
   }
 }
