@@ -1,14 +1,14 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
 // Arguments choose among the files beside this one: crypto, randomx, services, transactions, payments, requests, reads,
-// latency, sync, wallet-work, wallet-reads, wallet-proofs, wallet-scan. `--monerod FILE` (or ANULO_MONEROD) names the original
-// to measure beside; its other programs are those in the same folder.
+// latency, sync, wallet-work, wallet-reads, wallet-proofs, wallet-scan, scans. `--monerod FILE` (or ANULO_MONEROD) names the
+// original to measure beside; its other programs are those in the same folder.
 import { delimiter, dirname, resolve } from "node:path";
 import { realProgramsMissing } from "@anulo/testkit";
 import { endStage } from "./wallets.mjs";
 
 const parts = [
   ...["crypto", "randomx", "services", "transactions", "payments", "requests", "reads", "latency", "sync"],
-  ...["wallet-work", "wallet-reads", "wallet-proofs", "wallet-scan"],
+  ...["wallet-work", "wallet-reads", "wallet-proofs", "wallet-scan", "scans"],
 ];
 
 function shown(value) {

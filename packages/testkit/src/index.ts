@@ -67,4 +67,5 @@ export { testStore } from "./programs/test-store.ts";
 export { subscribe, type ZmqClient, zmqClientMissing } from "./programs/zmq-client.ts";
 export { attacks as siegeAttacks } from "./siege/attacks/catalogue.ts";
 export { openSiege } from "./siege/run.ts";
+export { type PreparedChain, type PrepareOptions, prepareChain } from "./sync/prepare.ts";
 export { until } from "./until.ts";

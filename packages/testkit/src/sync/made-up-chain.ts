@@ -19,7 +19,7 @@ import {
   writePrunedTransaction,
 } from "@anulo/protocol";
 import type { NewBlock, NewTransaction } from "@anulo/storage";
-import { createMadeUpPayments, type MadeUpPayment } from "./made-up-payments.ts";
+import { createMadeUpPayments, type MadeUpPayment, publicKeyOf } from "./made-up-payments.ts";
 
 export interface MadeUpChainOptions {
   /** Where its database is made. */
@@ -113,7 +113,7 @@ function blockOf(parts: ChainParts, { paid, timestamp }: BlockPlan): NewBlock {
   const chain = parts.state.view();
   const { height, hardForkVersion } = chain;
   const context = chainContext(chain, parts.now());
-  const key = createHash("sha256").update(`miner ${height}`).digest();
+  const key = publicKeyOf(createHash("sha256").update(`miner ${height}`).digest());
   const minerTransaction = fitMinerTransaction((claim) => minerTransactionOf(height, key, claim), {
     transactionsWeight: paid.reduce((sum, { weight }) => sum + weight, 0),
     fees: paid.reduce((sum, { fee }) => sum + fee, 0n),

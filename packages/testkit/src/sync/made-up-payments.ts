@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { publicKeyBatch, scReduce32 } from "@anulo/crypto";
 import {
   prunableHash,
   type Transaction,
@@ -44,6 +45,11 @@ const EXTRA_BYTES = 44;
 /** Bytes that look random and follow from the label alone. */
 function randomBytes(label: string, length: number): Uint8Array {
   return new Uint8Array(createHash("shake256", { outputLength: length }).update(label).digest());
+}
+
+/** A key that a wallet can derive from, which half of random bytes are not. */
+export function publicKeyOf(seed: Uint8Array): Uint8Array {
+  return publicKeyBatch(scReduce32(seed));
 }
 
 function* keysOf(bytes: Uint8Array): Generator<Uint8Array, never> {
@@ -143,7 +149,7 @@ function paymentOf(mould: Mould, next: Generator<Uint8Array, never>): MadeUpPaym
   const keyImages = times(mould.inputs, take);
   const outputs = times(mould.outputs, () => ({ amount: 0n, key: take(), commitment: take() }));
   const extra = prefix.extra.slice();
-  extra.set([1, ...take(), 2, 9, 1, ...take().subarray(0, 8)]);
+  extra.set([1, ...publicKeyOf(take()), 2, 9, 1, ...take().subarray(0, 8)]);
   const fee = FEE_PER_BYTE * BigInt(mould.weight);
   const payment: Transaction = {
     prefix: {
