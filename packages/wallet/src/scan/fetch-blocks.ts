@@ -18,8 +18,11 @@ export type Batch = {
   readonly all: readonly ReadBlock[];
 };
 
-/** Maximum number of blocks per change, so that storing a change does not block the wallet's thread for long. */
-const BLOCKS_PER_CHANGE = 100;
+/**
+ * Maximum number of blocks per change, so that storing a change does not block the wallet's thread for long. Each change
+ * has a cost of its own, more than a hundred empty blocks have.
+ */
+const BLOCKS_PER_CHANGE = 500;
 /** Maximum number of transactions per change: some 40 ms of work. */
 const TRANSACTIONS_PER_CHANGE = 1000;
 
