@@ -5,7 +5,7 @@ import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import type { ScannedOutput, ScannedTransaction } from "../src/state.ts";
 
 /** Outputs of a block. */
-const PER_BLOCK = 20;
+export const OUTPUTS_PER_BLOCK = 20;
 
 /** Random bytes, requested from the system in bulk. */
 function createSource(): (size: number) => Uint8Array {
@@ -22,6 +22,13 @@ function createSource(): (size: number) => Uint8Array {
 }
 
 export const bytes = createSource();
+
+/** A random scalar, below 2^252. */
+function scalar(): Uint8Array {
+  const scalarBytes = bytes(32);
+  scalarBytes[31]! &= 0x0f;
+  return scalarBytes;
+}
 
 /** How many outputs, of what amount (atomic units), spread over how many addresses of one account. */
 export type ManyOutputs = {
@@ -43,7 +50,7 @@ function madeOutput(
     outputIndex: 0,
     globalIndex: BigInt(i),
     amount: amount(i),
-    mask: bytes(32),
+    mask: scalar(),
     rct: true,
     oneTimeKey: key(),
     txPublicKey: key(),
@@ -66,9 +73,10 @@ export function ledgerOf(many: ManyOutputs): Ledger {
   const ledger = createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
   const { state } = ledger;
   // All of them are unlocked.
-  state.height = 11 + Math.ceil(many.count / PER_BLOCK);
+  state.height = 11 + Math.ceil(many.count / OUTPUTS_PER_BLOCK);
   state.outputs.pass(state.height);
-  for (let i = 0; i < many.count; i++) state.outputs.push(madeOutput(i, many, 1 + Math.floor(i / PER_BLOCK)));
+  for (let i = 0; i < many.count; i++)
+    state.outputs.push(madeOutput(i, many, 1 + Math.floor(i / OUTPUTS_PER_BLOCK)));
   const { addresses } = state.accounts[0]!;
   while (addresses.length < many.addresses) addresses.push({ label: "" });
   return ledger;

@@ -6,55 +6,20 @@ import { readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runSliced } from "@anulo/limits";
 import { openLmdbEngine, openWalletStore, type WalletStore } from "@anulo/store";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
 import { ledgerTables } from "../src/file/ledger-tables.ts";
 import { writeRows } from "../src/file/row-log.ts";
-import { accountBalance } from "../src/history/balance.ts";
-import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
-import { DEFAULT_PREFERENCES } from "../src/preferences.ts";
-import { poolsFor } from "../src/transfer/candidates.ts";
-import { estimatedWeight, outputCount, type PlanContext } from "../src/transfer/plan.ts";
-import { planPayment } from "../src/transfer/plan-payment.ts";
 import { COIN, measure, network, reportMemory, settings } from "./large-wallet.ts";
 import { bytes, ledgerOf, payingTransaction } from "./many-outputs.ts";
-import { destinationOf } from "./transfer-fixture.ts";
+import { balanceOf, measureTransfers } from "./measure-transfers.ts";
 
 const COUNT = Number(process.argv[2] ?? 1_000_000);
 const RECEIPTS = 1000;
 
 const megabytes = (size: number) => (size / 2 ** 20).toFixed(0);
-
-const balanceOf = ({ state }: Ledger) =>
-  accountBalance(state, {
-    account: 0,
-    strict: false,
-    now: { network, height: state.height, seconds: 1_800_000_000 },
-    indexOf: () => undefined,
-  });
-
-const context: PlanContext = {
-  fee: { feePerByte: 20_000n, quantizationMask: 10_000n },
-  extraSize: 44,
-  weigh: async ({ inputs, destinations }) =>
-    estimatedWeight(inputs.length, outputCount(destinations, inputs), 44),
-};
-
-/** Plans one payment from everything that can be spent. */
-async function plan(ledger: Ledger, amount: bigint): Promise<void> {
-  const { state } = ledger;
-  const { outputs, height } = state;
-  const spendablePlaces = (account: number) =>
-    outputs.spendable(account, { height, needsKeyImage: true, isUnlocked: () => false });
-  const wallet = { preferences: DEFAULT_PREFERENCES, state, spendablePlaces };
-  const parts = { wallet, feeRate: context.fee };
-  const pools = await runSliced(poolsFor(parts, { account: 0, minors: [] }, balanceOf(ledger)));
-  const destinations = [destinationOf(createKeys(bytes), amount)];
-  await planPayment({ destinations, ...pools!, random: bytes, preferences: DEFAULT_PREFERENCES }, context);
-}
 
 async function open(folder: string): Promise<WalletStore> {
   const engine = await openLmdbEngine(join(folder, "store"));
@@ -110,20 +75,19 @@ await measure("those 100 blocks undone, and the balance", () => {
   applyChange(ledger, { ...undone, fromHeight: end - 100 });
   balanceOf(ledger);
 });
-const few = ledgerOf({ count: 100, amount, addresses: 1000 });
-for (const [what, from] of [
-  ["100", few],
-  [String(COUNT), ledger],
-] as const) {
-  await measure(`a payment planned from ${what} outputs: one is enough`, () => plan(from, COIN / 200n));
-  await measure(`a payment planned from ${what} outputs: two are`, () => plan(from, COIN / 60n));
-  await measure(`a payment planned from ${what} outputs: fifty are`, () => plan(from, COIN / 2n));
-}
+const few = ledgerOf({ count: 100, amount, addresses: 1 });
 const withDust = ledgerOf({
   count: 40_100,
   amount: (i) => (i < 40_000 ? 10n ** 7n : amount(i)),
-  addresses: 1000,
+  addresses: 1,
 });
-await measure("a payment planned beside 40,000 of dust: two are enough", () => plan(withDust, COIN / 60n));
+await measureTransfers(
+  [
+    ["100 outputs", few],
+    [`${COUNT} outputs`, ledger],
+    ["100 outputs beside 40,000 of dust", withDust],
+  ],
+  [COIN / 200n, COIN / 60n, COIN / 2n],
+);
 await measureStore(ledger);
 reportMemory("at the end");

@@ -13,50 +13,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { runSliced } from "@anulo/limits";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
 import { RowLog } from "../src/file/row-log.ts";
-import { accountBalance } from "../src/history/balance.ts";
 import { listIncoming, listOutgoing } from "../src/history/transfers.ts";
-import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
-import { DEFAULT_PREFERENCES } from "../src/preferences.ts";
-import { poolsFor } from "../src/transfer/candidates.ts";
-import { estimatedWeight, outputCount, type PlanContext } from "../src/transfer/plan.ts";
-import { planPayment } from "../src/transfer/plan-payment.ts";
 import { idOf } from "./large-history.ts";
 import { COIN, measure, network, openLarge, reportMemory, settings, writeLarge } from "./large-wallet.ts";
-import { bytes, payingTransaction } from "./many-outputs.ts";
-import { destinationOf } from "./transfer-fixture.ts";
+import { bytes, ledgerOf, payingTransaction } from "./many-outputs.ts";
+import { balanceOf, measureTransfers } from "./measure-transfers.ts";
 
 const [outputs = 1_000_000, payments = 100_000] = process.argv.slice(2, 4).map(Number);
 const writtenTo = process.argv[4];
-
-const balanceOf = ({ state }: Ledger) =>
-  accountBalance(state, {
-    account: 0,
-    strict: false,
-    now: { network, height: state.height, seconds: 1_800_000_000 },
-    indexOf: () => undefined,
-  });
-
-const context: PlanContext = {
-  fee: { feePerByte: 20_000n, quantizationMask: 10_000n },
-  extraSize: 44,
-  weigh: async ({ inputs, destinations }) =>
-    estimatedWeight(inputs.length, outputCount(destinations, inputs), 44),
-};
-
-/** Plans one payment from everything that can be spent. */
-async function plan(ledger: Ledger, amount: bigint): Promise<void> {
-  const { state } = ledger;
-  const { outputs: book, height } = state;
-  const spendablePlaces = (account: number) =>
-    book.spendable(account, { height, needsKeyImage: true, isUnlocked: () => false });
-  const wallet = { preferences: DEFAULT_PREFERENCES, state, spendablePlaces };
-  const parts = { wallet, feeRate: context.fee };
-  const pools = await runSliced(poolsFor(parts, { account: 0, minors: [] }, balanceOf(ledger)));
-  const destinations = [destinationOf(createKeys(bytes), amount)];
-  await planPayment({ destinations, ...pools!, random: bytes, preferences: DEFAULT_PREFERENCES }, context);
-}
 
 /** A block that pays the wallet, and what stores it. */
 function blockOf({ state }: Ledger, receipts: number) {
@@ -111,13 +77,15 @@ async function read(folder: string): Promise<void> {
   });
   reportMemory("with the wallet");
   const log = new RowLog(store, rows);
-  for (const [what, amount] of [
-    ["one input", COIN / 200n],
-    ["two inputs", COIN / 60n],
-    ["fifty inputs", COIN / 2n],
-  ] as const)
-    for (const when of ["first", "again"])
-      await measure(`a payment is planned: ${what}, ${when}`, () => plan(ledger, amount));
+  const amount = (i: number): bigint => COIN / 100n + BigInt(i);
+  const few = ledgerOf({ count: 100, amount, addresses: 1 });
+  await measureTransfers(
+    [
+      ["100 outputs", few],
+      [`${outputs} outputs`, ledger],
+    ],
+    [COIN / 200n, COIN / 60n, COIN / 2n],
+  );
   await measureHistory(ledger);
   await measureChanges(ledger, log);
   reportMemory("at the end");
