@@ -103,11 +103,19 @@ function changesOfCall(node) {
   return other === undefined ? [] : [{ kind: "operator", node: expression.name, by: other }];
 }
 
+/** Whether the function returns what is awaited, and would wait for it anyway: what it throws is not caught here. */
+function isReturned(node) {
+  if (ts.isArrowFunction(node.parent)) return true;
+  const isEnd = (above) => ts.isFunctionLike(above) || ts.isTryStatement(above);
+  return ts.isReturnStatement(node.parent) && !ts.isTryStatement(ts.findAncestor(node, isEnd));
+}
+
 function changesOf(node) {
   if (ts.isBinaryExpression(node)) return changesOfBinary(node);
   if (ts.isNumericLiteral(node) || ts.isBigIntLiteral(node)) return changesOfNumber(node);
   if (ts.isCallExpression(node)) return changesOfCall(node);
-  if (ts.isAwaitExpression(node)) return [{ kind: "no await", node, by: `(${node.expression.getText()})` }];
+  if (ts.isAwaitExpression(node))
+    return isReturned(node) ? [] : [{ kind: "no await", node, by: `(${node.expression.getText()})` }];
   if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken)
     return [{ kind: "no negation", node, by: `(${node.operand.getText()})` }];
   if (ts.isConditionalExpression(node))

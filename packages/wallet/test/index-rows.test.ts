@@ -162,6 +162,25 @@ test("a wallet that is opened from segments finds what one does that was indexed
   await engine.close();
 });
 
+test("a key image that is learnt is among those that the next opening has for scans", async () => {
+  const engine = createMemoryEngine();
+  const place = 5;
+  const unknown = outputsOf(SEGMENT_PLACES + 300);
+  unknown.state.outputs.replace(place, { ...unknown.state.outputs.at(place)!, keyImage: undefined });
+  await write(engine, unknown);
+  const { store, ledger, rows } = await load(engine);
+  const image = bytes(32);
+  ledger.state.outputs.learnKeyImage(place, image);
+  await writeRows(store, rows.take());
+  await store.close();
+  const opened = await load(engine);
+  const images = new KeySet(opened.ledger.state.outputs.imageHashing);
+  for (const hashes of opened.ledger.state.outputs.imageHashes()) images.addHashes(hashes);
+  assert.ok(images.has(image));
+  await opened.store.close();
+  await engine.close();
+});
+
 test("opening reads the keys of no output that a segment has", async () => {
   let reads = 0;
   const memory = createMemoryEngine();
