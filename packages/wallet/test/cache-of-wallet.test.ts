@@ -4,11 +4,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { formatAddress, toHex } from "@anulo/protocol";
+import type { WalletChange } from "../src/changes.ts";
+import { CacheBeside } from "../src/file/beside-original.ts";
 import { WalletMoved } from "../src/file/cache-items.ts";
 import { cacheOfWallet, knowsChain, LINEAGE } from "../src/file/cache-of-wallet.ts";
 import { cacheId, cacheKeyOf, readOriginalCache } from "../src/file/original-cache.ts";
 import { continuesOurs, takeOver } from "../src/file/take-over.ts";
+import { pathsOfFile } from "../src/file/wallet-files.ts";
 import { writeCache } from "../src/file/write-cache.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
@@ -18,6 +22,7 @@ import { SOMEBODY } from "../src/outputs/owned-output.ts";
 import { RecentBlocks } from "../src/packed/block-ids.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { OutgoingState } from "../src/state.ts";
+import type { Wallet } from "../src/wallet.ts";
 import { cacheImage } from "./cache-image.ts";
 import { largeLedger } from "./large-history.ts";
 
@@ -310,4 +315,51 @@ test("a cache another program wrote meanwhile, or one that fails, leaves what wa
   );
   assert.equal(readFileSync(target.path, "latin1"), "theirs");
   assert.ok(!existsSync(target.temporary));
+});
+
+test("a cache is written again only after changes that it does not have", async (t) => {
+  const { path, key } = folder(t);
+  const ledger = full();
+  const { state } = ledger;
+  const commits: WalletChange[] = [];
+  const wallet = {
+    state,
+    subaddresses,
+    signer: { kind: "hot", keys },
+    changes: 0,
+    isBackgroundSyncing: false,
+    whenReady: async () => {},
+    commit: async (change: WalletChange) => {
+      commits.push(change);
+      applyChange(ledger, change);
+    },
+  };
+  const cacheIdIn = (bytes: string) => cacheId(Buffer.from(bytes, "latin1"));
+  const cache = new CacheBeside({ paths: pathsOfFile(path), key, network: "mainnet", isWritten: true });
+  const note = () => {
+    applyChange(ledger, { kind: "note", txHash: toHex(filled(9)), note: `${++wallet.changes}` });
+  };
+  const store = async () => {
+    await cache.store(wallet as unknown as Wallet, { isAsked: true });
+    return readFileSync(path, "latin1");
+  };
+  note();
+  const first = await store();
+  assert.equal(state.sinceCache, "nothing");
+  assert.equal(await store(), first);
+  note();
+  let isOver = false;
+  const whileWritten = store().finally(() => {
+    isOver = true;
+  });
+  // Some of these come after the cache was drawn for the last time.
+  while (!isOver) {
+    note();
+    await setImmediate();
+  }
+  const second = await whileWritten;
+  assert.notEqual(second, first);
+  assert.deepEqual(commits.at(-1), { kind: "takenOver", cacheId: cacheIdIn(second), since: "edits" });
+  assert.notEqual(await store(), second);
+  assert.equal(state.sinceCache, "nothing");
 });

@@ -158,7 +158,7 @@ export class CacheBeside {
     const { state, subaddresses, signer } = wallet;
     const { spendPublic, viewPublic } = signer.keys;
     const [isViewOnly, isMultisig] = [signer.kind === "viewOnly", signer.kind === "multisig"];
-    let changes = wallet.changes;
+    let changes: number | undefined;
     const make = (id: string) => {
       changes = wallet.changes;
       return cacheOfWallet({ state, isViewOnly, isMultisig, spendPublic, viewPublic, subaddresses }, id);
