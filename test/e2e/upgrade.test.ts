@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, type TestContext, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 import { brotliDecompressSync } from "node:zlib";
 import { checkDatabase } from "@anulo/node";
 import {
@@ -16,26 +16,32 @@ import {
 
 let folder: string;
 let files: EarlierFiles;
+let programs: { stop(): Promise<unknown> }[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "anulo-upgrade-"));
   files = layOutEarlierFiles(folder);
+  programs = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+// Programs write to the folder until they have stopped.
+afterEach(async () => {
+  for (const program of programs.toReversed()) await program.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const ours = { kind: "ours" } as const;
 
-async function startNode(t: TestContext, extra: readonly string[] = []) {
+async function startNode(extra: readonly string[] = []) {
   const node = await startDaemon(ours, { dataDir: files.dataDir, extra });
-  t.after(() => node.stop());
+  programs.push(node);
   const mine = (amount_of_blocks: number) =>
     call(node.url, "generateblocks", { amount_of_blocks, wallet_address: files.alice });
   return { ...node, mine };
 }
 
-async function startService(t: TestContext, daemonPort: number) {
+async function startService(daemonPort: number) {
   const service = await startWallet(ours, { walletDir: files.walletDir, daemonPort });
-  t.after(() => service.stop());
+  programs.push(service);
   const ask = (method: string, params: Exact = {}) => call(service.url, method, params);
   const open = (filename: string) => ask("open_wallet", { filename, password: files.password });
   const balance = async () => {
@@ -45,11 +51,11 @@ async function startService(t: TestContext, daemonPort: number) {
   return { ask, open, balance };
 }
 
-test("the database of commit 15bd640 is in order for today's check, and its node goes on with it", async (t) => {
+test("the database of commit 15bd640 is in order for today's check, and its node goes on with it", async () => {
   const path = join(files.dataDir, "regtest/chain.mdb");
   const found = await checkDatabase({ path, network: "regtest" });
   assert.deepEqual(found, { blocks: 93, transactions: 94, outputs: 95, keyImages: 2 });
-  const node = await startNode(t, ["--keep-alt-blocks"]);
+  const node = await startNode(["--keep-alt-blocks"]);
   const info = async () => {
     const { height, top_block_hash, tx_pool_size, alt_blocks_count } = await call(node.url, "get_info");
     return [height, top_block_hash, tx_pool_size, alt_blocks_count].map(String);
@@ -73,9 +79,9 @@ test("a database of schema 2 is in order for today's check once it is migrated",
   assert.equal(steps.length, 3);
 });
 
-test("wallets of commit 15bd640 open with all they knew, and pay", async (t) => {
-  const node = await startNode(t);
-  const { ask, open, balance } = await startService(t, node.port);
+test("wallets of commit 15bd640 open with all they knew, and pay", async () => {
+  const node = await startNode();
+  const { ask, open, balance } = await startService(node.port);
   await open("alice");
   assert.deepEqual(await balance(), [files.aliceBalance, files.aliceUnlocked]);
   assert.deepEqual(await ask("get_tx_notes", { txids: [files.mined] }), { notes: ["the first"] });

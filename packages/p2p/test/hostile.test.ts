@@ -60,7 +60,7 @@ async function closes(end: { readonly isClosed: boolean }, message?: string): Pr
  * Sends a message a second until the other side has closed. It gives a caller more time for an answer when it had no
  * processor time left to read one, which happens on a busy machine.
  */
-async function chatUntilClosed({ end }: Caller, clock: FakeClock, { leastSeconds = 0 } = {}): Promise<void> {
+async function writeUntilClosed({ end }: Caller, clock: FakeClock, { leastSeconds = 0 } = {}): Promise<void> {
   let seconds = 0;
   for (; seconds < 400 && !end.isClosed; seconds++) {
     end.write(notificationFrame(blob.id, writeRecord(blob.payload, { n: seconds })));
@@ -238,7 +238,7 @@ test("a peer that falls silent is dropped after five minutes", async () => {
 test("a peer that does not answer is dropped after two minutes", async () => {
   const { clock, call } = await world({ timedSyncSeconds: 10 });
   const caller = await shakenHands(call, "6.6.6.6");
-  await chatUntilClosed(caller, clock, { leastSeconds: 120 });
+  await writeUntilClosed(caller, clock, { leastSeconds: 120 });
 });
 
 test("a peer that does not read what it is sent is dropped before it costs much", async () => {
@@ -253,7 +253,7 @@ test("a peer that does not read what it is sent is dropped before it costs much"
   const late = await shakenHands(call, "6.6.6.7");
   late.end.pause();
   victim.network.peers()[0]!.send(notificationFrame(blob.id, new Uint8Array(2_000_000)));
-  await chatUntilClosed(late, clock);
+  await writeUntilClosed(late, clock);
 });
 
 test("requests without end are not answered without end", async () => {

@@ -23,8 +23,7 @@ import { Dice } from "./random-changes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-indices-"));
 after(() => rmSync(folder, { recursive: true }));
-const network = "regtest";
-const settings = { seedLanguage: "English", refreshFromHeight: 0 };
+const origin = { network: "regtest", settings: { seedLanguage: "English", refreshFromHeight: 0 } } as const;
 const wallet = Buffer.alloc(16, 1);
 
 async function open(engine: Engine) {
@@ -36,7 +35,7 @@ async function open(engine: Engine) {
 
 async function load(engine: Engine) {
   const store = await open(engine);
-  const { ledger, rows } = (await LedgerRows.load(store, { network, settings }))!;
+  const { ledger, rows } = (await LedgerRows.load(store, origin))!;
   rows.written(store);
   return { store, ledger, rows };
 }
@@ -50,6 +49,12 @@ async function write(engine: Engine, ledger: Ledger): Promise<void> {
 
 const outputsOf = (count: number): Ledger => ledgerOf({ count, amount: (i) => BigInt(i), addresses: 3 });
 
+function imagesForScans(book: OutputBook): KeySet {
+  const images = new KeySet(book.imageHashing);
+  for (const hashes of book.imageHashes()) images.addHashes(hashes);
+  return images;
+}
+
 /** Outputs are found by their keys and key images, the last ones and some of all others, and nothing else is. */
 function checkFound(book: OutputBook): void {
   for (let place = 0; place < book.count; place += place < book.count - 600 ? 13 : 1) {
@@ -59,12 +64,11 @@ function checkFound(book: OutputBook): void {
   }
   assert.equal(book.placeOfKey(bytes(32)), undefined);
   assert.equal(book.placeOfImage(bytes(32)), undefined);
-  const images = new KeySet(book.imageHashing);
-  for (const hashes of book.imageHashes()) images.addHashes(hashes);
+  const images = imagesForScans(book);
   assert.equal(images.size, book.withKeyImage);
   for (let place = 0; place < book.count; place += 13) {
     const { keyImage } = book.at(place)!;
-    if (keyImage !== undefined && !images.has(keyImage)) assert.fail(`no hash of the image at ${place}`);
+    assert.ok(keyImage === undefined || images.has(keyImage), `no hash of the image at ${place}`);
   }
 }
 
@@ -72,9 +76,9 @@ function checkFound(book: OutputBook): void {
 async function segmentsIn(engine: Engine, { number }: Table = segmentTable) {
   const segments: { readonly table: number; readonly key: Uint8Array; readonly value: Uint8Array }[] = [];
   for (let isLast = false; !isLast; ) {
-    const last = segments.at(-1)?.key;
-    const from = last === undefined ? {} : { from: Buffer.concat([last, Buffer.alloc(1)]) };
-    const page = await engine.page(wallet, number, from);
+    const range =
+      segments.length === 0 ? {} : { from: Buffer.concat([segments.at(-1)!.key, Buffer.alloc(1)]) };
+    const page = await engine.page(wallet, number, range);
     for (const row of page.rows) segments.push({ table: number, ...row });
     isLast = page.isLast;
   }
@@ -128,12 +132,10 @@ test("a wallet that is opened from segments finds what one does that was indexed
   await write(engine, outputsOf(SEGMENT_PLACES + 300));
   assert.equal((await segmentsIn(engine)).length, 3);
   const model = outputsOf(1).state.outputs.at(0)!;
-  const randomOutput = (height: number): OwnedOutput => ({
-    ...model,
-    height,
-    oneTimeKey: bytes(32),
-    keyImage: dice.below(4) === 0 ? undefined : bytes(32),
-  });
+  const randomOutput = (height: number): OwnedOutput => {
+    const keyImage = dice.below(4) === 0 ? undefined : bytes(32);
+    return { ...model, height, oneTimeKey: bytes(32), keyImage };
+  };
   for (let step = 0; step < 10; step++) {
     const { store, ledger, rows } = await load(engine);
     const { outputs } = ledger.state;
@@ -164,21 +166,15 @@ test("a wallet that is opened from segments finds what one does that was indexed
 
 test("a key image that is learnt is among those that the next opening has for scans", async () => {
   const engine = createMemoryEngine();
-  const place = 5;
+  const [place, image] = [5, bytes(32)];
   const unknown = outputsOf(SEGMENT_PLACES + 300);
   unknown.state.outputs.replace(place, { ...unknown.state.outputs.at(place)!, keyImage: undefined });
   await write(engine, unknown);
   const { store, ledger, rows } = await load(engine);
-  const image = bytes(32);
   ledger.state.outputs.learnKeyImage(place, image);
   await writeRows(store, rows.take());
   await store.close();
-  const opened = await load(engine);
-  const images = new KeySet(opened.ledger.state.outputs.imageHashing);
-  for (const hashes of opened.ledger.state.outputs.imageHashes()) images.addHashes(hashes);
-  assert.ok(images.has(image));
-  await opened.store.close();
-  await engine.close();
+  assert.ok(imagesForScans((await load(engine)).ledger.state.outputs).has(image));
 });
 
 test("opening reads the keys of no output that a segment has", async () => {
