@@ -175,14 +175,19 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   };
 }
 
+const ANY_FORKS = "--allow-mismatched-daemon-version";
+/** Whether a program on PATH, by name, knows that flag: to ask one of 0.18.0.0 takes a second of processor time. */
+const programsWithFlag = new Map<string, Promise<boolean>>();
+
 /**
  * Wallets of today take the node of a private chain for one that missed hard forks, and scan nothing without this flag.
  * The one on PATH may be of any release.
  */
 async function anyForks(maker: Maker, program: string): Promise<string[]> {
-  const flag = "--allow-mismatched-daemon-version";
-  const isOfToday = maker.kind === "ours" || maker.release === "today";
-  return isOfToday || (await knowsFlag(program, flag)) ? [flag] : [];
+  if (maker.kind === "ours" || maker.release === "today") return [ANY_FORKS];
+  const isKnown = programsWithFlag.get(program) ?? knowsFlag(program, ANY_FORKS);
+  programsWithFlag.set(program, isKnown);
+  return (await isKnown) ? [ANY_FORKS] : [];
 }
 
 /** Starts a wallet service on a free port of 127.0.0.1. */
