@@ -9,17 +9,17 @@ export const SLICE_MS = 3;
 
 export interface SliceOptions {
   /** Milliseconds of work in one slice; by default `SLICE_MS`. */
-  readonly sliceMs?: number;
+  readonly sliceMs?: number | undefined;
   /** Called before each pause: the data that is read must not change meanwhile, so a snapshot is taken here. */
-  readonly beforeYield?: () => void;
+  readonly beforeYield?: (() => void) | undefined;
   /** Called after each pause, before the next slice. */
-  readonly afterYield?: () => void;
+  readonly afterYield?: (() => void) | undefined;
   /** Waits between two slices; by default one turn of the event loop. */
-  readonly pause?: () => Promise<unknown>;
+  readonly pause?: (() => Promise<unknown>) | undefined;
   /** Called with the milliseconds of each slice, the last one included. */
-  readonly onWork?: (milliseconds: number) => void;
+  readonly onWork?: ((milliseconds: number) => void) | undefined;
   /** Ends the work at the next pause, which then rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Divides long work on the event loop into slices, so that nothing else waits longer than one of them. */

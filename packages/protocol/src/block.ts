@@ -71,12 +71,22 @@ export function readBlockHeader(blob: Uint8Array): BlockHeader {
 }
 
 /**
- * Parses the start of a block's bytes, without its list of transactions. The result refers to the bytes. Throws
- * `BadBytes`.
+ * Parses the start of a block's bytes: its header, and of its miner transaction only the sum of the outputs (atomic
+ * units). The result refers to the bytes. Throws `BadBytes`.
  */
-export function readBlockTop(blob: Uint8Array): Pick<Block, "header" | "minerTransaction"> {
+export function readBlockTop(blob: Uint8Array): Pick<BlockOutline, "header" | "reward"> {
   const reader = new Reader(blob);
-  return { header: blockHeader.read(reader), minerTransaction: transaction.read(reader) };
+  const header = blockHeader.read(reader);
+  const miner = new TransactionOffsets();
+  miner.find(reader);
+  return { header, reward: miner.amountOut };
+}
+
+/** The ids of a block's transactions, with which its bytes end. */
+function readHashes(reader: Reader): Block["transactionHashes"] {
+  const hashes = namesOfTransactions.read(reader);
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  return hashes;
 }
 
 /** Serializes a block. */
@@ -103,8 +113,7 @@ export function readIdentifiedBlock(blob: Uint8Array): IdentifiedBlock {
   const headerEnd = reader.position;
   const minerTransaction = transaction.read(reader);
   const minerEnd = reader.position;
-  const transactionHashes = namesOfTransactions.read(reader);
-  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  const transactionHashes = readHashes(reader);
   const read = { header, minerTransaction, transactionHashes };
   const minerTransactionHash = minerHash(minerTransaction, reader.bytes.subarray(headerEnd, minerEnd));
   const root = treeHash([minerTransactionHash, ...transactionHashes]);
@@ -135,8 +144,7 @@ export function outlineBlock(blob: Uint8Array): BlockOutline {
   const isPlain = version === 2 && reader.remaining > 0 && reader.readByte() === ringCtTypes.none;
   const isOrdinary = isPlain && minerHeight !== undefined && minerHeight !== misidentifiedBlock.height;
   if (!isOrdinary) return outlineOf(readIdentifiedBlock(blob), { minerHeight, reward });
-  const transactionHashes = namesOfTransactions.read(reader);
-  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  const transactionHashes = readHashes(reader);
   const minerTransactionHash = plainMinerHash(prefixBytes);
   const root = treeHash([minerTransactionHash, ...transactionHashes]);
   const id = hashOfHashingBlob(hashingBlob(blob.subarray(0, headerEnd), root, transactionHashes));

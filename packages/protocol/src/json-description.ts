@@ -22,12 +22,12 @@ const counted = (items: readonly Node[]): ListNode => ({ items, isCounted: true 
 const listOf = (items: readonly Node[]): ListNode => ({ items, isCounted: false });
 const hex = (bytes: Uint8Array): string => `"${toHex(bytes)}"`;
 const hexes = (values: readonly Uint8Array[]): string[] => values.map(hex);
-/** The text of every byte. */
-const byteTexts = Array.from({ length: 256 }, (_, byte) => String(byte));
+/** The text of every byte behind another one. */
+const nextByteTexts = Array.from({ length: 256 }, (_, byte) => `, ${byte}`);
 
 function numbers(bytes: Uint8Array): NumbersNode {
-  let text = "";
-  for (let i = 0; i < bytes.length; i++) text += (i === 0 ? "" : ", ") + byteTexts[bytes[i]!]!;
+  let text = bytes.length === 0 ? "" : String(bytes[0]);
+  for (let i = 1; i < bytes.length; i++) text += nextByteTexts[bytes[i]!]!;
   return { numbers: text, count: bytes.length };
 }
 
@@ -48,11 +48,12 @@ class Printer {
 
   #printObject({ fields }: ObjectNode, depth: number): void {
     this.#text += "{";
-    let before = newLine(depth + 1);
+    let before = `${newLine(depth + 1)}"`;
+    const next = `, ${before}`;
     for (const [name, value] of fields) {
-      this.#text += `${before}"${name}": `;
+      this.#text += `${before}${name}": `;
       this.#print(value, depth + 1);
-      before = `, ${newLine(depth + 1)}`;
+      before = next;
     }
     this.#text += `${newLine(depth)}}`;
   }

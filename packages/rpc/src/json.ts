@@ -80,27 +80,6 @@ export function quote(text: string): string {
   return json.includes("/") ? json.replaceAll("/", "\\/") : json;
 }
 
-const shortEscapes: Readonly<Record<string, string>> = {
-  "\b": "\\b",
-  "\f": "\\f",
-  "\n": "\\n",
-  "\r": "\\r",
-  "\t": "\\t",
-  "\v": "\\v",
-  '"': '\\"',
-  "\\": "\\\\",
-  "/": "\\/",
-};
-
-/**
- * String of raw bytes given as a byte string. Like the original programs' it is not strict JSON: every byte without
- * a short escape is left as it is.
- * Source: contrib/epee/src/parserse_base_utils.cpp.
- */
-export function quoteBytes(byteString: string): string {
-  return `"${byteString.replace(/[\b\f\n\r\t\v"\\/]/g, (character) => shortEscapes[character]!)}"`;
-}
-
 /** UTF-8 bytes of `text`, one character per byte; the reverse of `textOfBytes`. */
 export function byteStringOf(text: string): string {
   if (!BAD_BYTE.test(text)) return Buffer.from(text, "utf8").toString("latin1");

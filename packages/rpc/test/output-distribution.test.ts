@@ -49,6 +49,12 @@ test("a distribution written in slices is the one written from a list of numbers
   }
 });
 
+/** The same wherever a text is cut into pieces. */
+const joined = ({ length, form }: Awaited<ReturnType<typeof serializeCounts>>) => ({
+  length,
+  form: "pieces" in form ? Buffer.concat(form.pieces) : form,
+});
+
 test("a distribution written in parts is the one written at once", async () => {
   for (const { encoding } of forms) {
     for (const isPortable of encoding === "decimal" ? [false] : [false, true]) {
@@ -64,7 +70,7 @@ test("a distribution written in parts is the one written at once", async () => {
           base += part.reduce((sum, count) => sum + count, 0);
           from = to;
         }
-        assert.deepEqual(before, whole);
+        assert.deepEqual(joined(before!), joined(whole));
       }
     }
   }

@@ -173,8 +173,8 @@ export function list<T>(field: Field<T>): Field<readonly T[]> {
 
 /** A record whose fields can also be read one at a time. */
 export interface RecordField<T> extends Field<Readonly<T>> {
-  /** Returns the reader of one field; all fields before it must have a fixed size. */
-  column<K extends keyof T>(name: K): (bytes: Buffer) => T[K];
+  /** Readers of one field each, of those before which all have a fixed size. */
+  readonly columns: { readonly [K in keyof T]: (bytes: Buffer) => T[K] };
   /** Offset of that field in bytes. */
   offsetOf(name: keyof T): number;
 }
@@ -185,17 +185,23 @@ export function record<T extends Record<string, unknown>>(
 ): RecordField<T> {
   const fields = Object.entries(shape) as [keyof T, Field<T[keyof T]>][];
   const [names, codecs] = [fields.map(([name]) => name), fields.map(([, field]) => field)];
-  const fixedSize = fields.reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
+  const offsets = new Map<keyof T, number>();
+  let next = 0;
+  for (const [name, field] of fields) {
+    offsets.set(name, next);
+    next += field.fixedSize ?? Number.NaN;
+  }
   const offsetOf = (name: keyof T): number => {
-    const count = fields.findIndex(([other]) => other === name);
-    const offset = fields
-      .slice(0, count)
-      .reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
+    const offset = offsets.get(name)!;
     if (Number.isNaN(offset)) throw new RangeError(`${String(name)} has no fixed place`);
     return offset;
   };
+  const readers = fields.flatMap(([name, field]) => {
+    const at = offsets.get(name)!;
+    return Number.isNaN(at) ? [] : [[name, (bytes: Buffer) => field.read({ bytes, at })]];
+  });
   return {
-    ...(!Number.isNaN(fixedSize) && { fixedSize }),
+    ...(!Number.isNaN(next) && { fixedSize: next }),
     size: (value) => fields.reduce((sum, [name, field]) => sum + field.size(value[name]), 0),
     write(c, value) {
       for (const [name, field] of fields) field.write(c, value[name]);
@@ -205,10 +211,7 @@ export function record<T extends Record<string, unknown>>(
       for (let i = 0; i < names.length; i++) value[names[i]!] = codecs[i]!.read(c);
       return value as T;
     },
-    column(name) {
-      const at = offsetOf(name);
-      return (bytes) => shape[name].read({ bytes, at });
-    },
+    columns: Object.fromEntries(readers) as RecordField<T>["columns"],
     offsetOf,
   };
 }

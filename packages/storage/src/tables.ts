@@ -138,11 +138,11 @@ export const tables = {
 /** Blocks of a row of `longTermWeights`. */
 export const WEIGHTS_PER_ROW = 100;
 
-/** Reads one field of a `blockInfo` row. */
-export const blockInfoColumn = blockInfo.column;
+/** Each reads one field of a `blockInfo` row. */
+export const blockInfoColumns = blockInfo.columns;
 
 /** Reads the height of an output's row. */
-export const outputHeightColumn = outputInfo.column("height");
+export const outputHeightColumn = outputInfo.columns.height;
 
 /** Offsets of the fields in an output's row, in bytes. */
 export const outputOffsets = {
@@ -154,7 +154,7 @@ export const outputOffsets = {
 };
 
 /** Reads the hash of a transaction's row. */
-export const transactionHashColumn = transactionInfo.column("hash");
+export const transactionHashColumn = transactionInfo.columns.hash;
 
 /** Offset of the hash in a `transactionInfo` row, in bytes. */
 export const transactionHashOffset = transactionInfo.offsetOf("hash");

@@ -101,7 +101,7 @@ test("rows that are read are counted, also those that are missing, and those of 
     for (const [rows, ask] of [
       [1, () => read.blockInfo(3)],
       [1, () => read.blockInfo(99)],
-      [1, () => read.cumulativeDifficulty(2)],
+      [1, () => read.blockField(2, "cumulativeDifficulty")],
       [3, () => read.blockInfos(1, 4)],
       [4, () => [...read.blockInfoColumn("timestamp", 1, 5)]],
     ] as const) {

@@ -92,13 +92,21 @@ export function resolveRing(input: KeyInput, index: number, context: ChainContex
  * leeway, else a time with one target of leeway, the chain's own time from hard fork 13.
  * Source: blockchain.cpp `is_tx_spendtime_unlocked`.
  */
-export function isUnlocked(unlockTime: bigint, { chain, now }: ChainContext): boolean {
-  const rules = forkRules(chain.hardForkVersion);
-  if (unlockTime < MAX_BLOCK_NUMBER) {
-    return BigInt(chain.height - 1 + UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
-  }
-  const time = rules.unlockTime === "chain" ? adjustedTime(chain, now) : now;
-  return BigInt(Math.floor(time)) + BigInt(rules.secondsPerBlock * UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
+export function isUnlocked(unlockTime: bigint, rules: ChainContext): boolean {
+  const isHeight = unlockTime < MAX_BLOCK_NUMBER;
+  return unlockTime <= BigInt(isHeight ? latestUnlockedHeight(rules) : latestUnlockedTime(rules));
+}
+
+/** The highest `unlock_time`, as far as they are heights, with which outputs may be spent in the next block. */
+export function latestUnlockedHeight({ chain }: ChainContext): number {
+  return chain.height - 1 + UNLOCK_LEEWAY_BLOCKS;
+}
+
+/** The latest `unlock_time`, as far as they are times (Unix seconds), with which outputs may be spent in the next block. */
+export function latestUnlockedTime({ chain, now }: ChainContext): number {
+  const { unlockTime, secondsPerBlock } = forkRules(chain.hardForkVersion);
+  const time = unlockTime === "chain" ? adjustedTime(chain, now) : now;
+  return Math.floor(time) + secondsPerBlock * UNLOCK_LEEWAY_BLOCKS;
 }
 
 /** Height of the newest of these outputs; 0 if there are none. */

@@ -29,7 +29,7 @@ export function alternateChains(read: ChainReader, dialect: Dialect) {
       ...difficultyFields(cumulativeDifficulty),
       height,
       length: hashes.length,
-      main_chain_parent_block: toHex(read.blockInfo(branch.forkHeight)!.hash),
+      main_chain_parent_block: toHex(read.blockField(branch.forkHeight, "hash")!),
     };
   });
 }

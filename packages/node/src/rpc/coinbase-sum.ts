@@ -1,5 +1,5 @@
 import { feeOf } from "@anulo/consensus";
-import { readTransaction, sumAmounts } from "@anulo/protocol";
+import { readTransaction } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
 import { blockAt } from "./describe-block.ts";
@@ -12,15 +12,14 @@ interface BlockMoney {
 }
 
 function moneyOf(read: ChainReader, height: number): BlockMoney {
-  const { minerTransaction } = blockAt(read, height)!;
+  const { reward } = blockAt(read, height)!;
   const { firstTransactionId, transactionCount } = read.blockInfo(height)!;
-  const claimed = sumAmounts(minerTransaction.prefix.outputs);
   let fees = 0n;
   for (const id of range(firstTransactionId + 1, firstTransactionId + transactionCount)) {
     const pruned = read.prunedTransaction(id);
     if (pruned !== undefined) fees += feeOf({ transaction: readTransaction(pruned, { pruned: true }) });
   }
-  return { emission: claimed - fees, fees };
+  return { emission: reward - fees, fees };
 }
 
 /** Coins made and fees paid (atomic units) in `count` blocks from a height on, as far as there are so many. */

@@ -4,7 +4,6 @@ import {
   readBlock,
   readBlockTop,
   sumAmounts,
-  type Transaction,
   transactionHash,
 } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
@@ -14,7 +13,8 @@ import { cumulativeDifficultyFields, difficultyFields, splitWide } from "./wide-
 export interface FoundBlock {
   readonly blob: Uint8Array;
   readonly header: BlockHeader;
-  readonly minerTransaction: Transaction;
+  /** Sum of the outputs of the miner transaction, in atomic units. */
+  readonly reward: bigint;
   readonly minerTransactionHash: Uint8Array;
   /** Of the miner and of others. */
   readonly transactionCount: number;
@@ -42,13 +42,13 @@ export function blockAt(read: ChainReader, height: number, before?: FoundBlock):
       ? before.cumulativeDifficulty
       : height === 0
         ? 0n
-        : (read.cumulativeDifficulty(height - 1) ?? 0n);
+        : (read.blockField(height - 1, "cumulativeDifficulty") ?? 0n);
   const { hash, weight, longTermWeight, cumulativeDifficulty, transactionCount } = info;
-  const { header, minerTransaction } = readBlockTop(blob);
+  const { header, reward } = readBlockTop(blob);
   return {
     blob,
     header,
-    minerTransaction,
+    reward,
     minerTransactionHash: read.transactionHash(info.firstTransactionId)!,
     transactionCount,
     hash,
@@ -73,7 +73,7 @@ export function blockOf(read: ChainReader, hash: Uint8Array): FoundBlock | undef
   return {
     blob,
     header,
-    minerTransaction,
+    reward: sumAmounts(minerTransaction.prefix.outputs),
     minerTransactionHash: transactionHash(minerTransaction),
     transactionCount: 1 + transactionHashes.length,
     hash,
@@ -126,7 +126,7 @@ export function describeHeader(block: FoundBlock, { depth, powHash }: HeaderOpti
     orphan_status: block.orphan,
     pow_hash: powHash,
     prev_hash: header.previousId,
-    reward: sumAmounts(block.minerTransaction.prefix.outputs),
+    reward: block.reward,
     timestamp: header.timestamp,
   };
 }

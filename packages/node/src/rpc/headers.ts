@@ -59,5 +59,5 @@ function powHashOf({ parts, pow }: NodeContext, read: ChainReader, block: FoundB
 /** Id of the block at a height of the chain that ends with `top`, which may lie beside the main chain. */
 function idBelow(read: ChainReader, top: Uint8Array, height: number): Uint8Array | undefined {
   const beside = findBranch(read, top)?.blocks.find((block) => block.height === height);
-  return beside?.hash ?? read.blockInfo(height)?.hash;
+  return beside?.hash ?? read.blockField(height, "hash");
 }

@@ -28,16 +28,19 @@ function getTransactions(request: TransactionsRequest, context: NodeContext) {
   if (context.restricted && texts.length > RESTRICTED_TRANSACTIONS) {
     return noTransactions("Too many transactions requested in restricted mode");
   }
+  const ids: Uint8Array[] = [];
   for (const text of texts) {
     const bytes = bytesOfHex(text);
     if (bytes === undefined) return noTransactions("Failed to parse hex representation of transaction hash");
     if (bytes.length !== 32) return noTransactions("Failed, size of data mismatch");
+    ids.push(bytes);
   }
   const { decode_as_json, prune, split } = request;
   const entries = mapInTurns(
-    texts,
-    (text) => {
-      const place = findTransaction(context, bytesOfHex(text)!);
+    ids.keys(),
+    (at) => {
+      const text = texts[at]!;
+      const place = findTransaction(context, ids[at]!);
       if (place === undefined) return text.toLowerCase();
       return transactionEntry(context, place, { text, decode_as_json, prune, split });
     },

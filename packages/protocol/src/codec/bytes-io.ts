@@ -161,6 +161,13 @@ export class Writer {
     this.#length += bytes.length;
   }
 
+  /** Has `length` bytes written by `fill`, which is passed the memory they belong in and their offset in it. */
+  writeWith(length: number, fill: (bytes: Uint8Array, at: number) => void): void {
+    this.#reserve(length);
+    fill(this.#bytes, this.#length);
+    this.#length += length;
+  }
+
   /** The low 64 bits of a whole number, little-endian. */
   writeInt64(value: bigint): void {
     this.#reserve(8);

@@ -116,7 +116,8 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
   writer.writeByte(tagOf(entry.type) | ARRAY_FLAG);
   writeSize(writer, entry.values.length);
   const encoded = encodedValues.get(entry.values);
-  if (encoded !== undefined) return void writer.writeBytes(encoded);
+  if (encoded instanceof Uint8Array) return void writer.writeBytes(encoded);
+  if (encoded !== undefined) return void writer.writeWith(encoded.length, encoded.fill);
   if (entry.type === "object") for (const value of entry.values) writeObject(writer, value);
   else for (const value of entry.values) writeValue(writer, { type: entry.type, value } as PortableScalar);
 }
@@ -135,14 +136,19 @@ export function rememberPortable(object: PortableObject): PortableObject {
   return object;
 }
 
-/** Serialized arrays without objects, by the list that represents their values. */
-const encodedValues = new WeakMap<readonly unknown[], Uint8Array>();
+/** Joined bytes of objects: these, or as many as are written at an offset of memory each time they are wanted. */
+export type EncodedObjects =
+  | Uint8Array
+  | { readonly length: number; readonly fill: (bytes: Uint8Array, at: number) => void };
 
-/** An array of `count` objects whose joined bytes exist already; it can only be written. */
-export function encodedObjects(count: number, bytes: Uint8Array): PortableArray {
+/** Serialized arrays without objects, by the list that represents their values. */
+const encodedValues = new WeakMap<readonly unknown[], EncodedObjects>();
+
+/** An array of `count` objects that need not be made, because their joined bytes are known; it can only be written. */
+export function encodedObjects(count: number, encoded: EncodedObjects): PortableArray {
   const values: PortableObject[] = [];
   values.length = count;
-  encodedValues.set(values, bytes);
+  encodedValues.set(values, encoded);
   return { type: "object", values };
 }
 

@@ -1,7 +1,6 @@
 import { type SliceOptions, TimeSlice } from "@anulo/limits";
-import { quoteBytes } from "../json.ts";
-import { bytesOfText } from "../schema/text-bytes.ts";
-import { Written } from "../schema/written.ts";
+import { TextBytes } from "../schema/text-bytes.ts";
+import { Written, writtenText } from "../schema/written.ts";
 
 /** Outputs of consecutive blocks: how many each added, or with `base` how many there were up to each. */
 export interface BlockCounts {
@@ -25,6 +24,7 @@ const NUMBERS_PER_STEP = 4096;
 /** Longest form of a number below 2^53. */
 export const MAX_COMPRESSED_BYTES = 8;
 const PACKED_BYTES = 8;
+const COMMA = 0x2c;
 
 /** Seven bits a byte, lowest first; the high bit says that more follow. Returns the number of bytes written. */
 export function compressInto(bytes: Uint8Array, values: ArrayLike<number>): number {
@@ -50,7 +50,7 @@ function packInto(bytes: Uint8Array, values: ArrayLike<number>): number {
 }
 
 /** The numbers of a response, step by step. */
-function* numbersOf({ perBlock, base, isCumulative }: BlockCounts): Iterable<Uint32Array | Float64Array> {
+function* numbersOf({ perBlock, base, isCumulative }: BlockCounts): Iterable<Numbers> {
   let sum = base;
   for (let from = 0; from < perBlock.length; from += NUMBERS_PER_STEP) {
     const counts = perBlock.subarray(from, from + NUMBERS_PER_STEP);
@@ -73,55 +73,83 @@ export interface SerializeOptions extends SliceOptions {
 /** Writes them in slices, so that millions of blocks keep nobody waiting. */
 export async function serializeCounts(
   counts: BlockCounts,
-  form: CountsForm,
+  { encoding, isPortable }: CountsForm,
   { before, ...options }: SerializeOptions = {},
 ): Promise<Written> {
-  const { encoding, isPortable } = form;
   const slice = new TimeSlice(options);
-  const scratch = new Uint8Array(MAX_COMPRESSED_BYTES * NUMBERS_PER_STEP);
-  const encode = encoding === "packed" ? packInto : compressInto;
-  const pieces: Pieces = { texts: [], bytes: [] };
-  if (before !== undefined && before.length > 0) addBefore(pieces, before);
+  const length = (before?.length ?? 0) + counts.perBlock.length;
+  // Nothing is in front of the first number.
+  const first = before !== undefined && before.length > 0 ? before : undefined;
+  const output =
+    encoding === "decimal"
+      ? decimalText(first)
+      : isPortable
+        ? bytesOutput(encoderOf(encoding), first)
+        : quotedText(encoderOf(encoding), first);
   for (const numbers of numbersOf(counts)) {
-    if (encoding === "decimal") pieces.texts.push(numbers.join());
-    else {
-      const bytes = scratch.subarray(0, encode(scratch, numbers));
-      if (isPortable) pieces.bytes.push(bytes.slice());
-      else pieces.texts.push(quoteBytes(Buffer.from(bytes).toString("latin1")).slice(1, -1));
-    }
+    output.add(numbers);
     if (slice.isOver) await slice.yield();
   }
-  return joined(pieces, form, (before?.length ?? 0) + counts.perBlock.length);
+  return new Written(length, output.finish());
 }
 
-const [QUOTES, BRACKETS] = ['""', "[]"];
+type Numbers = Uint32Array | Float64Array;
 
-/** Of a response: texts without what encloses them, or bytes. */
-interface Pieces {
-  readonly texts: (string | Buffer)[];
-  readonly bytes: Uint8Array[];
+/** Takes the numbers of a response step by step. */
+interface Output {
+  add(numbers: Numbers): void;
+  finish(): Written["form"];
 }
 
-function addBefore({ texts, bytes }: Pieces, { form }: Written): void {
-  if (form instanceof Uint8Array) texts.push(form.subarray(1, -1));
-  else bytes.push((form as { readonly value: Uint8Array }).value);
+/** Encodes the numbers of a step; the bytes are valid until the next one. */
+function encoderOf(encoding: Exclude<CountsEncoding, "decimal">): (numbers: Numbers) => Uint8Array {
+  const scratch = new Uint8Array(MAX_COMPRESSED_BYTES * NUMBERS_PER_STEP);
+  const encodeInto = encoding === "packed" ? packInto : compressInto;
+  return (numbers) => scratch.subarray(0, encodeInto(scratch, numbers));
 }
 
-function joined({ texts, bytes }: Pieces, { encoding, isPortable }: CountsForm, length: number): Written {
-  if (isPortable && encoding !== "decimal")
-    return new Written(length, { type: "string", value: Buffer.concat(bytes) });
-  const isList = encoding === "decimal";
-  const [begin, end] = isList ? BRACKETS : QUOTES;
-  return new Written(
-    length,
-    bytesOfText("contract", (out) => {
-      out.text(begin!);
-      texts.forEach((text, i) => {
-        if (isList && i > 0) out.text(",");
-        if (typeof text === "string") out.text(text);
-        else out.bytes(text);
-      });
-      out.text(end!);
-    }),
-  );
+/** A byte string of portable storage. */
+function bytesOutput(encode: (numbers: Numbers) => Uint8Array, before: Written | undefined): Output {
+  const parts = before === undefined ? [] : [(before.form as { readonly value: Uint8Array }).value];
+  return {
+    add: (numbers) => void parts.push(encode(numbers).slice()),
+    finish: () => ({ type: "string", value: Buffer.concat(parts) }),
+  };
+}
+
+/** The same bytes as a JSON string. */
+function quotedText(encode: (numbers: Numbers) => Uint8Array, before: Written | undefined): Output {
+  return textOutput(['"', '"'], before, (numbers, out) => out.escaped(encode(numbers)));
+}
+
+/** A JSON list. */
+function decimalText(before: Written | undefined): Output {
+  let isFirst = before === undefined;
+  return textOutput(["[", "]"], before, (numbers, out) => {
+    for (let i = 0; i < numbers.length; i++) {
+      if (!isFirst) out.byte(COMMA);
+      isFirst = false;
+      out.integer(numbers[i]!);
+    }
+  });
+}
+
+function textOutput(
+  [begin, end]: readonly [string, string],
+  before: Written | undefined,
+  put: (numbers: Numbers, out: TextBytes) => void,
+): Output {
+  const out = new TextBytes("contract");
+  if (before === undefined) out.text(begin);
+  else out.resume(writtenText(before)!);
+  return {
+    add(numbers) {
+      put(numbers, out);
+      out.setAside();
+    },
+    finish() {
+      out.text(end);
+      return out.kept;
+    },
+  };
 }

@@ -26,10 +26,11 @@ export function columns<T>(length: number, values: { readonly [K in keyof T]?: C
 
 /** The positions of a column's values among the bytes of records of equal length. */
 interface Slots {
-  readonly bytes: Uint8Array;
+  readonly target: DataView;
   /** Offset of the first value. */
   readonly offset: number;
   readonly recordBytes: number;
+  readonly valueBytes: number;
 }
 
 /** How the values of a kind of field are serialized. */
@@ -49,8 +50,8 @@ function viewOf({ buffer, byteOffset, byteLength }: Column): DataView {
 }
 
 /** Copies word by word, since a call per value or a step per byte would be slower. */
-function fillBytes(column: Column, { bytes, offset, recordBytes }: Slots, valueBytes: number): void {
-  const [source, target] = [viewOf(column), viewOf(bytes)];
+function fillBytes(column: Column, { target, offset, recordBytes, valueBytes }: Slots): void {
+  const source = viewOf(column);
   const words = valueBytes - (valueBytes % WORD_BYTES);
   for (let from = 0, at = offset; from < source.byteLength; from += valueBytes, at += recordBytes) {
     for (let i = 0; i < words; i += WORD_BYTES) target.setUint32(at + i, source.getUint32(from + i));
@@ -58,11 +59,10 @@ function fillBytes(column: Column, { bytes, offset, recordBytes }: Slots, valueB
   }
 }
 
-function fillNumbers(column: Column, { bytes, offset, recordBytes }: Slots): void {
-  const view = viewOf(bytes);
+function fillNumbers(column: Column, { target, offset, recordBytes }: Slots): void {
   for (let i = 0, at = offset; i < column.length; i++, at += recordBytes) {
-    view.setUint32(at, column[i]!, true);
-    view.setUint32(at + 4, column[i]! / 2 ** 32, true);
+    target.setUint32(at, column[i]!, true);
+    target.setUint32(at + 4, column[i]! / 2 ** 32, true);
   }
 }
 
@@ -77,15 +77,14 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   flag: {
     put: (column, at, out) => out.words(column[at] === 1 ? TRUE : FALSE),
     room: () => ({ type: "bool", value: false }),
-    fill: (column, slots) => fillBytes(column, slots, 1),
+    fill: fillBytes,
   },
   hash: {
     put: (column, at, out) => out.hex(column, HASH_BYTES * at, HASH_BYTES),
   },
   rawBytes: {
     room: (valueBytes) => ({ type: "string", value: new Uint8Array(valueBytes) }),
-    fill: (column, slots) =>
-      fillBytes(column, slots, column.length / (slots.bytes.length / slots.recordBytes)),
+    fill: fillBytes,
   },
 };
 
@@ -119,7 +118,7 @@ export function createColumnsWriter(fields: Fields): ColumnsWriter {
       const widths = names.map((name) => widthOf(columnOf[name], length));
       if (layout === undefined || layout.widths.some((width, i) => width !== widths[i]))
         layout = layOut(names, fields, widths);
-      return encodedObjects(length, fillRecords(layout, columnOf, length));
+      return encodedRecords(layout, columnOf, length);
     },
   };
 }
@@ -164,6 +163,7 @@ interface RecordLayout {
   readonly places: readonly {
     readonly name: string;
     readonly offset: number;
+    readonly valueBytes: number;
     readonly fill: NonNullable<ColumnKind["fill"]>;
   }[];
 }
@@ -187,17 +187,27 @@ function layOut(names: readonly string[], fields: Fields, widths: readonly numbe
     // A record with the entries up to a field ends with that field's value: the count takes one byte, whatever the
     // number.
     const offset = recordBytesOf(entries.slice(0, i + 1)).length - widths[i]!;
-    return [{ name, offset, fill: partOf(fields[name]!, "fill") }];
+    return [{ name, offset, valueBytes: widths[i]!, fill: partOf(fields[name]!, "fill") }];
   });
   return { widths, record: recordBytesOf(entries), places };
 }
 
-/** One record, repeated, into which the values are copied. */
-function fillRecords({ record, places }: RecordLayout, columnOf: ColumnsByName, length: number): Uint8Array {
+/** One record, repeated, into which the values are copied: where they are sent from, without a copy before. */
+function encodedRecords(
+  { record, places }: RecordLayout,
+  columnOf: ColumnsByName,
+  count: number,
+): PortableArray {
   const recordBytes = record.length;
-  const bytes = new Uint8Array(length * recordBytes);
-  bytes.set(record);
-  for (let done = recordBytes; done < bytes.length; done *= 2) bytes.copyWithin(done, 0, done);
-  for (const { name, offset, fill } of places) fill(columnOf[name]!, { bytes, offset, recordBytes });
-  return bytes;
+  const length = count * recordBytes;
+  const fillAll = (bytes: Uint8Array, at: number): void => {
+    const end = at + length;
+    bytes.set(record, at);
+    for (let done = recordBytes; done < length; done *= 2)
+      bytes.copyWithin(at + done, at, Math.min(at + done, end - done));
+    const target = viewOf(bytes);
+    for (const { name, offset, valueBytes, fill } of places)
+      fill(columnOf[name]!, { target, offset: at + offset, recordBytes, valueBytes });
+  };
+  return encodedObjects(count, { length, fill: fillAll });
 }

@@ -1,6 +1,7 @@
 import { type PortableObject, rememberPortable } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import { TextBytes } from "./text-bytes.ts";
+import type { TextPieces } from "./text-pieces.ts";
 
 /**
  * A record in which all but the `changing` fields are constant as long as `facts` lives: their serialized form is
@@ -60,7 +61,7 @@ type Template = {
   /** Names of the changing fields, joined. */
   readonly shape: string;
   /** Text before each gap, and after the last. */
-  readonly texts: readonly Uint8Array[];
+  readonly texts: readonly (Buffer | TextPieces)[];
   /** Indices of the fields that fill the gaps. */
   readonly gaps: readonly number[];
 };
@@ -94,10 +95,10 @@ export function createTemplates(): (value: Lasting<unknown>, options: TemplateOp
     }
     const { texts, gaps } = template;
     const target = { out, indent, isFirst: false };
-    out.bytes(texts[0]!);
+    out.add(texts[0]!);
     for (let i = 0; i < gaps.length; i++) {
       options.putMember(gaps[i]!, changing as Readonly<Record<string, unknown>>, target);
-      out.bytes(texts[i + 1]!);
+      out.add(texts[i + 1]!);
     }
   };
 }
@@ -107,7 +108,7 @@ function createTemplate(
   shape: string,
   { names, putMember, out: { dialect }, indent }: TemplateOptions,
 ): Template {
-  const texts: Uint8Array[] = [];
+  const texts: (Buffer | TextPieces)[] = [];
   const gaps: number[] = [];
   let out = new TextBytes(dialect);
   let isFirst = true;
@@ -118,11 +119,11 @@ function createTemplate(
       return;
     }
     if (isFirst) throw new TypeError(`the first field of a lasting record may not change: ${name}`);
-    texts.push(Buffer.from(out.contents));
+    texts.push(out.kept);
     gaps.push(at);
     out = new TextBytes(dialect);
   });
   out.text(isFirst ? `{\r\n${indent}}` : `\r\n${indent}}`);
-  texts.push(Buffer.from(out.contents));
+  texts.push(out.kept);
   return { dialect, indent, shape, texts, gaps };
 }

@@ -1,9 +1,9 @@
 import { type IntegerType, type PortableEntry, type PortableValue, toHex } from "@anulo/protocol";
 import { BadRequest } from "../errors.ts";
-import { byteStringOf, type Json, quote, quoteBytes, textOfBytes } from "../json.ts";
+import { byteStringOf, type Json, quote, textOfBytes } from "../json.ts";
 import { Quoted } from "./quoted.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
-import { type TextBytes, textWords } from "./text-bytes.ts";
+import { bytesOfText as jsonBytes, type TextBytes, textWords } from "./text-bytes.ts";
 
 const MAX_U64 = 0xffffffffffffffffn;
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
@@ -251,6 +251,12 @@ export const hex = hexLike("hex", { type: "string", pattern: "^([0-9a-fA-F]{2})*
 /** 32 bytes in hex, or "" if there is none. The handler checks it, as with `hex`. */
 export const hash = hexLike("hash", { type: "string", pattern: "^([0-9a-fA-F]{64})?$" });
 
+function putRawBytes(value: Uint8Array, out: TextBytes): void {
+  out.text('"');
+  out.escaped(value);
+  out.text('"');
+}
+
 /** Raw bytes inside a JSON string, one byte per character; a byte string in binary paths. */
 export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
   kind: "rawBytes",
@@ -262,7 +268,8 @@ export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
     if (typeof value !== "string") throw new BadRequest("not a string");
     return bytesOfText(value);
   },
-  write: (value) => quoteBytes(Buffer.from(value.buffer, value.byteOffset, value.length).toString("latin1")),
+  write: (value, dialect) => jsonBytes(dialect, (out) => putRawBytes(value, out)).toString("latin1"),
+  put: putRawBytes,
   readPortable: portableBytes,
   writePortable: (value) => ({ type: "string", value }),
   isEmpty: (value) => value.length === 0,

@@ -24,6 +24,16 @@ export function textWords(text: string): TextWords {
   return { length: text.length, words };
 }
 
+/** The character with which an escape begins. */
+const ESCAPE = 0x5c;
+/** For each byte that has a short escape, the letter of it; 0 for all others. */
+const ESCAPES = new Uint8Array(256);
+for (const [bytes, letters] of [
+  ["\b\f\n\r\t\v", "bfnrtv"],
+  ['"\\/', '"\\/'],
+] as const)
+  for (let i = 0; i < bytes.length; i++) ESCAPES[bytes.charCodeAt(i)] = letters.charCodeAt(i);
+
 /** The two hexadecimal digits of each byte. */
 const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
   const digits = byte.toString(16).padStart(2, "0");
@@ -66,6 +76,12 @@ export class TextBytes {
     const last = this.#bytes.subarray(0, this.#at);
     if (this.#pieces === undefined) return last;
     return new TextPieces(this.#at === 0 ? this.#pieces : [...this.#pieces, Buffer.from(last)]);
+  }
+
+  /** The same in memory of its own, to be kept. */
+  get kept(): Buffer | TextPieces {
+    const { result } = this;
+    return result instanceof TextPieces ? result : Buffer.from(result);
   }
 
   /** Sets aside what was written, if that is long: nothing of it is copied when more follows. */
@@ -113,6 +129,31 @@ export class TextBytes {
     this.reserve(bytes.length);
     this.#bytes.set(bytes, this.#at);
     this.#at += bytes.length;
+  }
+
+  /**
+   * Writes raw bytes as the inside of a JSON string. Like that of the original programs it is not strict JSON: every
+   * byte without a short escape is left as it is. Source: contrib/epee/src/parserse_base_utils.cpp.
+   */
+  escaped(bytes: Uint8Array): void {
+    this.reserve(2 * bytes.length);
+    const target = this.#bytes;
+    let at = this.#at;
+    for (let i = 0; i < bytes.length; i++) {
+      const byte = bytes[i]!;
+      const letter = ESCAPES[byte]!;
+      if (letter !== 0) target[at++] = ESCAPE;
+      target[at++] = letter === 0 ? byte : letter;
+    }
+    this.#at = at;
+  }
+
+  /** Writes existing text but its last byte; its pieces are not copied, except the last one: more text follows. */
+  resume(text: Uint8Array | TextPieces): void {
+    const pieces = text instanceof TextPieces ? text.pieces : [text];
+    const last = pieces.at(-1)!;
+    if (pieces.length > 1) this.add(new TextPieces(pieces.slice(0, -1) as Buffer[]));
+    this.bytes(last.subarray(0, -1));
   }
 
   /** Writes existing text; its pieces are not copied. */

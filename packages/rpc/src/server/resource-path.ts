@@ -37,11 +37,12 @@ export function findResource<Context>(
   { prefix, restricted }: { readonly prefix: string | undefined; readonly restricted: boolean },
 ): AskedResource<Context> | undefined {
   if (index.size === 0) return undefined;
-  const [path = "", ...query] = target.split("?");
-  const parsedPath = askedOf(path, prefix);
+  const mark = target.indexOf("?");
+  const pathEnd = mark === -1 ? target.length : mark;
+  const parsedPath = askedOf(target.slice(0, pathEnd), prefix);
   const match = parsedPath && index.get(parsedPath.path);
   if (match === undefined || (restricted && match.resource.access === "unrestricted")) return undefined;
-  return { ...match, name: parsedPath?.name, query: query.join("?") };
+  return { ...match, name: parsedPath?.name, query: target.slice(pathEnd + 1) };
 }
 
 const NO_STORE = "Cache-Control: no-store\r\n";

@@ -62,9 +62,10 @@ export class RowMeter {
     this.resume();
     let isFirst = true;
     const { onWork, pause } = this.#options;
-    const counted = {
-      ...options,
-      ...(pause !== undefined && { pause }),
+    const counted: SliceOptions = {
+      sliceMs: options.sliceMs,
+      signal: options.signal,
+      pause: pause ?? options.pause,
       onWork: (milliseconds: number) => {
         if (!isFirst) onWork?.(milliseconds);
         isFirst = false;
