@@ -31,14 +31,11 @@ const commands: { readonly [name: string]: () => Promise<(args: readonly string[
  * New objects of each thread get 2 MiB, where V8 would take 32 for good as soon as much is read at once. Measured on a
  * sync: 34 MiB less, in the same time. Functions are optimised after three times the usual work: most of those that a
  * start or a few payments would have compiled are not needed for long. Measured: a start takes 230 instead of 280 ms of
- * the processor and 4 MiB less, the first 100 payments 6.4 instead of 7.3 ms each, later ones the same. Old objects are
- * collected once they have doubled, where V8 may wait for twice as much in a small heap. Measured: a sync of empty blocks
- * takes 40 MiB less and a sixth more of the processor, payments the same.
+ * the processor and 4 MiB less, the first 100 payments 6.4 instead of 7.3 ms each, later ones the same.
  */
 function tuneEngine(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--interrupt-budget=400000");
-  setFlagsFromString("--heap-growing-percent=100");
 }
 
 async function main([name = "", ...args]: readonly string[]): Promise<void> {

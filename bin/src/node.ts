@@ -15,6 +15,7 @@ import { descriptorLimit } from "./descriptor-limit.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import type { FlagTable, Values } from "./flags.ts";
 import { nameFoundChain } from "./found-chain.ts";
+import { setHeapGrowth } from "./heap-growth.ts";
 import { metricsAddressOf, metricsFlags, serveMetrics } from "./metrics-flags.ts";
 import { createMigrationBar } from "./migration-bar.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
@@ -96,7 +97,11 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     network,
     databasePath,
     ...rulesOf(flags, place),
-    peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort: publicPort })) },
+    peers: {
+      ...peers,
+      ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort: publicPort })),
+      onSynchronized: () => setHeapGrowth("usual"),
+    },
     maxPoolWeight,
     bootstrap: bootstrapOf(flags),
     ...databaseOptions(flags),
@@ -158,6 +163,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   });
   mkdirSync(dirname(options.databasePath), { recursive: true });
   removeLeftoverSockets(options.publishAt ?? []);
+  if (!options.offline) setHeapGrowth("least");
   const signalled = untilSignalled();
   const starting = node.start();
   if (await Promise.race([signalled.then(() => true), starting.then(() => false)])) {

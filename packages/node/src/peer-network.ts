@@ -28,6 +28,8 @@ export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, NodeProvid
   readonly maxQueueBytes?: number | undefined;
   /** Blocks per request; by default as many as their weights allow. */
   readonly blocksPerRequest?: number | undefined;
+  /** Called whenever our chain has become as long as those of the peers. */
+  readonly onSynchronized?: (() => void) | undefined;
 }
 
 /** The connections of a node and its protocol on them. */
@@ -54,7 +56,14 @@ export interface PeeringOptions {
 export function createPeering({ network, chain, peers, isOffline, now, log }: PeeringOptions): Peering {
   const clock = { ...systemClock, seconds: now };
   const { parts, events } = chain;
-  const { padTransactions, noSync = false, maxQueueBytes, blocksPerRequest, ...options } = peers;
+  const {
+    padTransactions,
+    noSync = false,
+    maxQueueBytes,
+    blocksPerRequest,
+    onSynchronized,
+    ...options
+  } = peers;
   const protocol = new PeerProtocol({
     parts,
     events,
@@ -63,6 +72,7 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
     noSync,
     maxQueueBytes,
     blocksPerRequest,
+    onSynchronized,
     isOffline: isOffline || noSync,
     pruningSeed: () => parts.store.read.pruningSeed(),
     log: log.in("global"),

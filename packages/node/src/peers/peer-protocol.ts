@@ -37,6 +37,7 @@ export interface PeerProtocolOptions {
   readonly padTransactions?: boolean | undefined;
   readonly maxQueueBytes?: number | undefined;
   readonly blocksPerRequest?: number | undefined;
+  readonly onSynchronized?: (() => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: RandomSource | undefined;
   readonly log?: Logger | undefined;
@@ -83,6 +84,7 @@ export class PeerProtocol {
       onProgress: progress.advance,
       onSynchronized: () => {
         progress.finish(parts.store.read.height());
+        options.onSynchronized?.();
         this.#requestComplement();
       },
       onFault: (error) => log.error("blocks could not be added", { error }),
