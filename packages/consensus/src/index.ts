@@ -111,7 +111,7 @@ export {
   medianTimestamp,
 } from "./timestamps.ts";
 export type { ChainContext, TransactionCandidate } from "./transaction/candidate.ts";
-export { isUnlocked, latestUnlockedHeight, latestUnlockedTime } from "./transaction/rings.ts";
+export { isUnlocked, unlockRule } from "./transaction/rings.ts";
 export { checkSanity } from "./transaction/sanity.ts";
 export {
   type Branch,

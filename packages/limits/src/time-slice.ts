@@ -9,17 +9,17 @@ export const SLICE_MS = 3;
 
 export interface SliceOptions {
   /** Milliseconds of work in one slice; by default `SLICE_MS`. */
-  readonly sliceMs?: number | undefined;
+  readonly sliceMs?: number;
   /** Called before each pause: the data that is read must not change meanwhile, so a snapshot is taken here. */
-  readonly beforeYield?: (() => void) | undefined;
+  readonly beforeYield?: () => void;
   /** Called after each pause, before the next slice. */
-  readonly afterYield?: (() => void) | undefined;
+  readonly afterYield?: () => void;
   /** Waits between two slices; by default one turn of the event loop. */
-  readonly pause?: (() => Promise<unknown>) | undefined;
+  readonly pause?: () => Promise<unknown>;
   /** Called with the milliseconds of each slice, the last one included. */
-  readonly onWork?: ((milliseconds: number) => void) | undefined;
+  readonly onWork?: (milliseconds: number) => void;
   /** Ends the work at the next pause, which then rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Divides long work on the event loop into slices, so that nothing else waits longer than one of them. */

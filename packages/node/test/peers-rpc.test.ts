@@ -97,6 +97,30 @@ test("connected nodes tell of each other, and blocks go from one to the other", 
   });
 });
 
+test("a node says when it has caught up, and not before", async () => {
+  const heights: number[] = [];
+  let node: Node;
+  const onSynchronized = () => void heights.push(node.chain.store.read.height());
+  const following = (nodes: readonly Node[]): Partial<NodeOptions> => {
+    const options = calling(nodes);
+    return { ...options, peers: { ...options.peers, onSynchronized } };
+  };
+  // It mines without peers, since it waits for none.
+  const mining = { ...listening, noSync: true };
+  const { address } = goldenState().wallets.a;
+  await withNodes([() => ({ peers: mining })], async (called) => {
+    await call(called, "generateblocks", { amount_of_blocks: 30, wallet_address: address });
+    node = createNode({ ...common, ...following([called]) });
+    try {
+      await node.start();
+      await until(async () => heights.length > 0);
+    } finally {
+      await node.stop();
+    }
+    assert.equal(heights[0], 31);
+  });
+});
+
 test("known nodes are told in both dialects, the banned only when asked for", async () => {
   await withNodes([() => ({ peers: listening }), calling], async (called, caller) => {
     const { white_list } = await ask(called, "/get_peer_list");

@@ -93,20 +93,24 @@ export function resolveRing(input: KeyInput, index: number, context: ChainContex
  * Source: blockchain.cpp `is_tx_spendtime_unlocked`.
  */
 export function isUnlocked(unlockTime: bigint, rules: ChainContext): boolean {
-  const isHeight = unlockTime < MAX_BLOCK_NUMBER;
-  return unlockTime <= BigInt(isHeight ? latestUnlockedHeight(rules) : latestUnlockedTime(rules));
+  return unlockRule(rules)(unlockTime);
 }
 
-/** The highest `unlock_time`, as far as they are heights, with which outputs may be spent in the next block. */
-export function latestUnlockedHeight({ chain }: ChainContext): number {
-  return chain.height - 1 + UNLOCK_LEEWAY_BLOCKS;
-}
-
-/** The latest `unlock_time`, as far as they are times (Unix seconds), with which outputs may be spent in the next block. */
-export function latestUnlockedTime({ chain, now }: ChainContext): number {
-  const { unlockTime, secondsPerBlock } = forkRules(chain.hardForkVersion);
-  const time = unlockTime === "chain" ? adjustedTime(chain, now) : now;
-  return Math.floor(time) + secondsPerBlock * UNLOCK_LEEWAY_BLOCKS;
+/** The same for many unlock times, exact numbers or whole ones below 2^64 as near as a number comes. */
+export function unlockRule({ chain, now }: ChainContext): (unlockTime: bigint | number) => boolean {
+  const height = chain.height - 1 + UNLOCK_LEEWAY_BLOCKS;
+  // Few outputs have a time, and the chain's own is work to find.
+  let latest: number | undefined;
+  const findLatest = () => {
+    const { unlockTime, secondsPerBlock } = forkRules(chain.hardForkVersion);
+    const time = unlockTime === "chain" ? adjustedTime(chain, now) : now;
+    return Math.floor(time) + secondsPerBlock * UNLOCK_LEEWAY_BLOCKS;
+  };
+  return (unlockTime) => {
+    if (unlockTime < MAX_BLOCK_NUMBER) return unlockTime <= height;
+    latest ??= findLatest();
+    return unlockTime <= latest;
+  };
 }
 
 /** Height of the newest of these outputs; 0 if there are none. */

@@ -1,6 +1,5 @@
-import { type ChainContext, chainContext, latestUnlockedHeight, latestUnlockedTime } from "@anulo/consensus";
+import { type ChainContext, chainContext, unlockRule } from "@anulo/consensus";
 import { type MaybePromise, whenReady } from "@anulo/limits";
-import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
 import { columns, daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { OutputBatch } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
@@ -45,16 +44,11 @@ function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromis
   );
 }
 
-/** Which of these may be spent (0 or 1); only few are given as times, which are work to judge. */
+/** Which of these may be spent (0 or 1). */
 function unlockedOf(unlockTimes: Float64Array, rules: ChainContext): Uint8Array {
   const unlocked = new Uint8Array(unlockTimes.length);
-  const height = latestUnlockedHeight(rules);
-  let time: number | undefined;
-  for (let i = 0; i < unlocked.length; i++) {
-    const unlockTime = unlockTimes[i]!;
-    if (unlockTime >= MAX_BLOCK_NUMBER) time ??= latestUnlockedTime(rules);
-    unlocked[i] = unlockTime <= (unlockTime < MAX_BLOCK_NUMBER ? height : time!) ? 1 : 0;
-  }
+  const isUnlocked = unlockRule(rules);
+  for (let i = 0; i < unlocked.length; i++) unlocked[i] = isUnlocked(unlockTimes[i]!) ? 1 : 0;
   return unlocked;
 }
 

@@ -62,10 +62,9 @@ export class RowMeter {
     this.resume();
     let isFirst = true;
     const { onWork, pause } = this.#options;
-    const counted: SliceOptions = {
-      sliceMs: options.sliceMs,
-      signal: options.signal,
-      pause: pause ?? options.pause,
+    const counted = {
+      ...options,
+      ...(pause !== undefined && { pause }),
       onWork: (milliseconds: number) => {
         if (!isFirst) onWork?.(milliseconds);
         isFirst = false;
