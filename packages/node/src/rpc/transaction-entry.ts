@@ -93,27 +93,7 @@ function transactionText(transactionBytes: TransactionBytes, options: EntryOptio
 export function transactionEntry(context: NodeContext, place: TransactionPlace, options: EntryOptions) {
   const { fields, isRemembered } = knownText(context, place, options);
   const where = describePlace(context, place);
-  return { fields, entry: isRemembered ? lasting(fields, where) : entryOf(fields, where) };
-}
-
-/** All fields, written out: to spread two objects into one takes longer than to read the transaction. */
-function entryOf(fields: TransactionText["fields"], where: ReturnType<typeof describePlace>) {
-  return {
-    as_hex: fields.as_hex,
-    as_json: fields.as_json,
-    pruned_as_hex: fields.pruned_as_hex,
-    prunable_as_hex: fields.prunable_as_hex,
-    prunable_hash: fields.prunable_hash,
-    tx_hash: fields.tx_hash,
-    in_pool: where.in_pool,
-    double_spend_seen: where.double_spend_seen,
-    block_height: where.block_height,
-    block_timestamp: where.block_timestamp,
-    confirmations: where.confirmations,
-    output_indices: where.output_indices,
-    received_timestamp: where.received_timestamp,
-    relayed: where.relayed,
-  };
+  return { fields, entry: isRemembered ? lasting(fields, where) : { ...fields, ...where } };
 }
 
 /** What is prunable may be dropped and come back: only texts of whole transactions are remembered. */

@@ -235,7 +235,6 @@ export function createHttpService(
       const { name } = match;
       const budget = new RequestBudget(caller, bodyBytes.length);
       const mayAct = pass?.mayAct ?? (head.method === "POST" || hasLogin);
-      // Written out: to spread objects into it takes longer than to find the call.
       const request: RequestInfo = {
         dialect,
         restricted: restricted || pass?.restricted === true,
