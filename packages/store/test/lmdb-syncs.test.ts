@@ -27,15 +27,22 @@ await engine.close();
 const canWatch = (): boolean =>
   process.platform === "linux" && spawnSync("strace", ["-qq", "true"]).status === 0;
 
-/** The calls of a trace, in the order in which they were over. */
+/**
+ * The calls of a trace, in the order in which they were over, one space before each result: strace fills the line up
+ * to a column, also after the short rest of a call that another thread interrupted.
+ */
 function callsOf(text: string): string[] {
   const begun = new Map<string, string>();
   const calls: string[] = [];
   for (const line of text.split("\n")) {
     const [, thread = "", call = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];
     const rest = /^<\.\.\. \w+ resumed>(.*)$/.exec(call)?.[1];
-    if (call.endsWith("<unfinished ...>")) begun.set(thread, call.replace(/ *<unfinished \.\.\.>$/, ""));
-    else calls.push(rest === undefined ? call : `${begun.get(thread) ?? ""}${rest}`);
+    if (call.endsWith("<unfinished ...>")) {
+      begun.set(thread, call.replace(/ *<unfinished \.\.\.>$/, ""));
+    } else {
+      const whole = rest === undefined ? call : `${begun.get(thread) ?? ""}${rest}`;
+      calls.push(whole.replace(/\) += /, ") = "));
+    }
   }
   return calls;
 }
