@@ -122,3 +122,21 @@ test("a block too heavy for any miner is an error", () => {
   const fit = { transactionsWeight: 600_001, fees: 0n, economy };
   assert.throws(() => fitMinerTransaction(minerOf, fit), RangeError);
 });
+
+test("before hard fork 5 a block at the median takes one more, and the fee per byte has weight 1 at least", () => {
+  const early = { medianWeight: 60_000, alreadyGenerated: 0n, hardForkVersion: 4 };
+  const list = [waiting(60_000, 10n), waiting(1000, 0n), waiting(1000, 0n)];
+  assert.deepEqual(chooseTransactions(list, early, always).transactions, list.slice(0, 2));
+  assert.equal(compareByFee(waiting(0, 10n), waiting(1, 10n)), 0);
+  assert.ok(compareByFee(waiting(1, 10n), waiting(2, 10n)) < 0);
+});
+
+test("a miner transaction that never fits is built eleven times", () => {
+  let built = 0;
+  const growing = (claim: bigint) => minerOf(claim, 34 + 10 * built++);
+  assert.throws(
+    () => fitMinerTransaction(growing, { transactionsWeight: 0, fees: 0n, economy }),
+    /no miner transaction fits/,
+  );
+  assert.equal(built, 11);
+});

@@ -83,6 +83,13 @@ describe("checkpoints", () => {
       ],
     );
     assert.deepEqual(parseCheckpoints("{}"), []);
+    const lowest = parseCheckpoints(JSON.stringify({ hashlines: [line(0, "00"), line(1, "01")] }));
+    assert.deepEqual(
+      lowest.map(({ height }) => height),
+      [0, 1],
+    );
+    // Without any known, the genesis block is not for a file to name.
+    assert.deepEqual(withCheckpoints([], lowest), lowest.slice(1));
   });
 
   test("of a file that is none are refused", () => {
@@ -93,6 +100,7 @@ describe("checkpoints", () => {
       '{"hashlines":5}',
       '{"hashlines":[null]}',
       '{"hashlines":[{"height":"1","hash":"00"}]}',
+      `{"hashlines":[{"height":1.5,"hash":"${"00".repeat(32)}"}]}`,
       `{"hashlines":[{"height":-1,"hash":"${"00".repeat(32)}"}]}`,
       `{"hashlines":[{"height":1,"hash":"${"0g".repeat(32)}"}]}`,
       '{"hashlines":[{"height":1,"hash":"00"}]}',

@@ -64,6 +64,23 @@ test("a minor version of 0 votes for 1, and one nobody knows for the newest", ()
   );
 });
 
+test("the votes needed are rounded up, by the share that the fork in force asks for", () => {
+  const forks = [
+    { version: 1, height: 0, time: 0, thresholdPercent: 1 },
+    { version: 2, height: 100, time: 1, thresholdPercent: 50 },
+  ];
+  const threshold = (height: number, window: number) =>
+    forkVoting(forks, { version: 2, height, minorVersions: Array(window).fill(1) }).threshold;
+  assert.deepEqual(
+    [0, 1, 100, 101].map((window) => threshold(99, window)),
+    [0, 1, 1, 2],
+  );
+  assert.deepEqual(
+    [2, 3].map((window) => threshold(100, window)),
+    [1, 2],
+  );
+});
+
 test("how a vote stands is told for any version", () => {
   const ask = (version: number, height = 2_689_608) =>
     forkVoting(mainnet.hardForks, { version, height, minorVersions: [15, 15, 16, 255] });

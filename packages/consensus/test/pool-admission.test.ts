@@ -6,6 +6,8 @@ import {
   baseFee,
   checkBlobSize,
   describeViolation,
+  doubleSpendObligations,
+  readmitTransaction,
   sendTransactionFlags,
   verdictOf,
 } from "../src/index.ts";
@@ -79,6 +81,45 @@ test("a refusal after the transaction was judged alone keeps the proofs that com
     obligations.map(({ kind }) => kind),
     ["outputKeys", "keyImages", "balance", "rangeProof"],
   );
+});
+
+test("what is refused before anything was computed has no fee, no ring and no proof", () => {
+  const overflow = { recentCumulativeDifficulties: () => [], isKeyImageSpent: () => true };
+  const { fee, newestRingEnd, newestRingMember, obligations } = admitTransaction(
+    { ...good, weight: 10 ** 9 },
+    emptyPool,
+    fakeContext(overflow),
+  );
+  assert.deepEqual(
+    { fee, newestRingEnd, newestRingMember, obligations },
+    { fee: 5_000_000_000n, newestRingEnd: 0, newestRingMember: 0, obligations: [] },
+  );
+});
+
+test("what spends the same as another is judged as if the pool had nothing", () => {
+  const found = doubleSpendObligations(good, fakeContext());
+  assert.deepEqual(found, admitTransaction(good, emptyPool, fakeContext()).obligations);
+  assert.equal(doubleSpendObligations({ ...good, weight: 10 ** 9 }, fakeContext()), undefined);
+});
+
+test("a bug in what is asked of the chain is no refusal", () => {
+  const broken = fakeContext({
+    isKeyImageSpent: () => {
+      throw new TypeError("a bug");
+    },
+  });
+  assert.throws(() => admitTransaction(good, emptyPool, broken), /a bug/);
+  for (const keptByBlock of [true, false])
+    assert.throws(() => readmitTransaction(good, broken, { keptByBlock }), /a bug/);
+  const unreadable = fakeContext();
+  Object.defineProperty(unreadable.chain, "hardForkVersion", { value: "none" });
+  assert.throws(() => readmitTransaction(good, unreadable, { keptByBlock: true }), TypeError);
+});
+
+test("a transaction that does not return tells of no ring", () => {
+  const refused = readmitTransaction({ ...good, weight: 149_401 }, fakeContext(), { keptByBlock: true });
+  assert.equal(refused.refusal?.violation.code, "WEIGHT_ABOVE_LIMIT");
+  assert.equal(refused.newestRingMember, 0);
 });
 
 test("every verdict lists known flags once", () => {

@@ -200,6 +200,38 @@ test("before hard fork 12 rings may differ in size, but one signature needs them
   assertRefused(() => verify(spend(2), { hardForkVersion: 4 }), "SIGNATURE_COUNT");
 });
 
+test("signatures that are missing are counted against those required", () => {
+  const visible = (signatures: Uint8Array[][]) => {
+    const candidate = versionOne([input(7, 3, 10n)], [untagged(5n)]);
+    candidate.transaction.signatures = signatures;
+    return assertRefused(() => verify(candidate, { hardForkVersion: 2 }), "SIGNATURE_COUNT");
+  };
+  assert.deepEqual(visible([]), { code: "SIGNATURE_COUNT", signatures: 0, required: 1 });
+  const two = [new Uint8Array(64), new Uint8Array(64)];
+  assert.deepEqual(visible([two]), { code: "SIGNATURE_COUNT", signatures: 2, required: 3 });
+  const hidden = (type: RingCtType, hardForkVersion: number, ringSize: number) => {
+    const outputs = [untagged(), untagged()];
+    const candidate = versionTwo({ type, outputs, inputs: [input(7, ringSize)] });
+    const { prunable } = candidate.transaction.ringct as ConfidentialRingCt;
+    for (const { s } of prunable!.clsags) s.pop();
+    for (const { ss } of prunable!.mgs) ss.pop();
+    return assertRefused(() => verify(candidate, { hardForkVersion }), "SIGNATURE_COUNT");
+  };
+  assert.deepEqual(hidden(1, 4, 3), { code: "SIGNATURE_COUNT", signatures: 2, required: 3 });
+  assert.deepEqual(hidden(2, 4, 3), { code: "SIGNATURE_COUNT", signatures: 2, required: 3 });
+  assert.deepEqual(hidden(5, 13, 11), { code: "SIGNATURE_COUNT", signatures: 10, required: 11 });
+});
+
+test("both sides of a range proof have the same rounds", () => {
+  for (const side of ["L", "R"] as const) {
+    const candidate = versionTwo();
+    const { prunable } = candidate.transaction.ringct as ConfidentialRingCt;
+    const [proof] = prunable!.bulletproofsPlus;
+    proof![side] = proof![side].slice(1);
+    assertRefused(() => verify(candidate), "RINGCT_SHAPE");
+  }
+});
+
 test("a ring without members is refused in every fork", () => {
   const empty = (version: number) =>
     versionOne(

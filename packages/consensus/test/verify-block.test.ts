@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { type Block, fromHex, readBlock, transactionWeight } from "@anulo/protocol";
+import { type Block, blockId, fromHex, readBlock, transactionWeight } from "@anulo/protocol";
 import {
   type ChainContext,
   type ChainView,
@@ -103,7 +103,8 @@ describe("a block", () => {
       filler.weight = weight - 4 * 149_000 - transactionWeight(block.minerTransaction);
       return verifyBlock({ block, transactions }, context());
     };
-    assertRefused(() => check(600_001), "BLOCK_WEIGHT");
+    const violation = assertRefused(() => check(600_001), "BLOCK_WEIGHT");
+    assert.deepEqual(violation, { code: "BLOCK_WEIGHT", weight: 600_001, limit: 600_000 });
     assertRefused(() => check(600_000), "MINER_REWARD_TOO_HIGH");
     const claimed = next.minerTransaction.prefix.outputs[0]!.amount;
     assert.equal(check(600_000, -claimed).reward, 0n);
@@ -119,6 +120,25 @@ describe("a block", () => {
     assert.equal(pow?.kind, "powHash");
     assert.equal(pow?.kind === "powHash" && pow.difficulty, 7n);
     assert.equal(rest.length, 5);
+    assert.equal(verify([], undefined, context({ fixedDifficulty: 2n })).obligations.length, 1);
+    assert.equal(verify([], undefined, context({ fixedDifficulty: 1n })).obligations.length, 0);
+  });
+
+  test("that is known needs no work and no proofs, but spends nothing twice", () => {
+    const block = blockOf([one, two]);
+    const known = (overrides: Partial<ChainView> = {}) =>
+      context({ knownBlockId: () => blockId(block), fixedDifficulty: 7n, ...overrides });
+    const { obligations, transactions } = verifyBlock({ block, transactions: [one, two] }, known());
+    assert.deepEqual(obligations, []);
+    const nothing = { obligations: [], newestRingEnd: 0, newestRingMember: 0 };
+    assert.deepEqual(transactions, [nothing, nothing]);
+    const spent = known({ isKeyImageSpent: () => true });
+    assertRefused(() => verifyBlock({ block, transactions: [one, two] }, spent), "KEY_IMAGE_SPENT");
+    assertRefused(() => verifyBlock({ block: next, transactions: [] }, known()), "CHECKPOINT");
+    const asked: number[] = [];
+    const above = known({ knownBlockId: (height) => void asked.push(height) });
+    assert.equal(verifyBlock({ block, transactions: [one, two] }, above).obligations.length, 12);
+    assert.deepEqual(asked, [91]);
   });
 
   test("adds its coins, which stop counting at 2^64 - 1", () => {
@@ -157,6 +177,16 @@ describe("a block on a branch", () => {
     judge(next, { recentTimestamps });
     judge(next, { recentTimestamps }, 61);
     assert.deepEqual(asked, [60, 61]);
+    for (const height of [61, 60, 2]) {
+      const { minerTransaction } = next;
+      const prefix = {
+        ...minerTransaction.prefix,
+        inputs: [{ type: "generation" as const, height }],
+        unlockTime: BigInt(height + 60),
+      };
+      judge({ ...next, minerTransaction: { ...minerTransaction, prefix } }, { height, recentTimestamps });
+    }
+    assert.deepEqual(asked.slice(2), [60, 59, 1]);
     const short = { ...view, height: 91, recentTimestamps: () => [next.header.timestamp + 1] };
     assertRefused(() => judge(next, short), "TIMESTAMP_TOO_EARLY");
   });

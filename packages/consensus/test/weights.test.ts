@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  chainContext,
   checkBlockSize,
   longTermWeight,
   penaltyMedian,
@@ -82,4 +83,17 @@ test("a block's own bytes are no more than it may weigh, and 100", () => {
   const limits = weightLimits(fakeView());
   checkBlockSize(600_100, limits);
   assertRefused(() => checkBlockSize(600_101, limits), "BLOCK_SIZE");
+});
+
+test("the limits of a chain are found once, however many transactions are judged by them", () => {
+  let asked = 0;
+  const recentWeights = (count: number) => {
+    asked++;
+    return weighing(100)(count);
+  };
+  const view = fakeView({ recentWeights });
+  const [first, second] = [chainContext(view, 1), chainContext(view, 2)];
+  assert.equal(first.limits, second.limits);
+  assert.equal(asked, 1);
+  assert.deepEqual([first.now, second.now], [1, 2]);
 });
