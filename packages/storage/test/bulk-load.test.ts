@@ -63,3 +63,32 @@ test("rows that do not ascend are refused, and a file that is not empty is left 
   await assert.rejects(load(path), RangeError);
   assert.deepEqual(await dump(path), before);
 });
+
+test("progress is told after each portion of a thousand blocks, then of rows", async () => {
+  const told: [number, number][] = [];
+  const onProgress = ({ blocks: done, sortedRows }: { blocks: number; sortedRows: number }) =>
+    void told.push([done, sortedRows]);
+  const many = Array.from({ length: 1001 }, (_, height) => ({
+    ...sampleBlock(0),
+    hash: sampleBlock(height).hash,
+    transactions: [],
+  }));
+  const rows = {
+    heights: many.map(({ hash }, height) => [hash, height] as const).sort(([a], [b]) => Buffer.compare(a, b)),
+    transactionIds: [],
+    keyImages: [sampleBlock(0).hash],
+  };
+  const path = join(folder, "chain.mdb");
+  await load(path, { blocks: many, sorted: rows, onProgress });
+  assert.deepEqual(told, [
+    [1000, 0],
+    [1001, 0],
+    [1001, 1001],
+    [1001, 1001],
+    [1001, 1002],
+  ]);
+  const store = await openStore({ path, network });
+  assert.equal(store.read.height(), 1001);
+  assert.deepEqual([...store.read.blockInfoColumn("longTermWeight", 0, 2000)], Array(1001).fill(300));
+  await store.close();
+});

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { applyBlock, undoBlock } from "../src/block-changes.ts";
+import { openReader } from "../src/chain-store.ts";
 import { DatabaseInUse, WrongDatabase } from "../src/damage.ts";
 import type { Tables } from "../src/environment.ts";
 import { openEnvironment } from "../src/environment.ts";
 import { openStore } from "../src/open-store.ts";
 import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
+import { waitingTransaction } from "./waiting-transaction.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -230,5 +232,163 @@ test("a database that another process has open is refused, and free once that is
   await once(child, "exit");
   const store = await openStore({ path, network: "regtest" });
   assert.ok(store.read.height() > 0);
+  await store.close();
+});
+
+test("ranges of fields are those of the blocks there are, long-term weights too", async () => {
+  const store = await openStore({ network: "regtest" });
+  store.write((writer) => {
+    for (let height = 0; height < 250; height++)
+      writer.appendBlock({ ...sampleBlock(height), longTermWeight: 1000 + height });
+  });
+  const heights = Array.from({ length: 250 }, (_, height) => height);
+  const check = (count: number) => {
+    for (const [from, to] of [
+      [0, 250],
+      [50, 150],
+      [100, 200],
+      [99, 101],
+      [0, 100],
+      [199, 400],
+      [-5, 3],
+      [5, 5],
+      [7, 3],
+      [240, 900],
+    ] as const) {
+      const expected = heights.slice(Math.max(0, from), to).filter((height) => height < count);
+      const { read } = store;
+      const weights = [...read.blockInfoColumn("longTermWeight", from, to)];
+      assert.deepEqual(
+        weights,
+        expected.map((height) => 1000 + height),
+        `weights ${from} to ${to}`,
+      );
+      assert.deepEqual(
+        [...read.blockInfoColumn("timestamp", from, to)],
+        expected.map((height) => 1_500_000_000 + height),
+      );
+      assert.deepEqual(
+        read.blockInfos(from, to).map(({ longTermWeight }) => longTermWeight),
+        weights,
+      );
+    }
+  };
+  check(250);
+  // Down across the end of a row of weights.
+  store.write((writer) => {
+    for (let height = 250; height > 199; height--) writer.popBlock(sampleFacts);
+  });
+  check(199);
+  const hashes = [...store.read.blockInfoColumn("hash", 0, 3)];
+  assert.deepEqual(
+    hashes,
+    [0, 1, 2].map((height) => sampleBlock(height).hash),
+  );
+  await store.close();
+});
+
+test("what is counted often is counted anew after each change, also after one that failed", async () => {
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
+  const counts = () => [store.read.height(), store.read.outputCount(0n), store.read.outputCount(7n)];
+  assert.deepEqual(counts(), [0, 0, 0]);
+  store.write((writer) => {
+    writer.appendBlock(sampleBlock(0));
+    assert.deepEqual(counts(), [1, 3, 1]);
+    writer.appendBlock(sampleBlock(1));
+    assert.deepEqual(counts(), [2, 6, 2]);
+  });
+  assert.throws(() =>
+    store.write((writer) => {
+      writer.popBlock(sampleFacts);
+      assert.deepEqual(counts(), [1, 3, 1]);
+      throw new Error("on purpose");
+    }),
+  );
+  assert.deepEqual(counts(), [2, 6, 2]);
+  const snapshot = store.snapshot();
+  store.write((writer) => writer.popBlock(sampleFacts));
+  assert.deepEqual([snapshot.height(), snapshot.outputCount(0n), snapshot.outputCount(7n)], [2, 6, 2]);
+  assert.deepEqual(counts(), [1, 3, 1]);
+  const before = store.rowsRead();
+  counts();
+  assert.equal(store.rowsRead() - before, 1, "of amounts that are visible alone");
+  snapshot.close();
+  await store.close();
+});
+
+test("work whose rows do not count leaves the count as it was, also where it fails", async () => {
+  const store = await openStore({ network: "regtest" });
+  store.write((writer) => writer.appendBlock(sampleBlock(0)));
+  const before = store.rowsRead();
+  assert.equal(
+    store.withoutCounting(() => store.read.blockInfo(0)?.timestamp),
+    1_500_000_000,
+  );
+  assert.throws(() =>
+    store.withoutCounting(() => {
+      store.read.blockInfo(0);
+      throw new Error("on purpose");
+    }),
+  );
+  assert.equal(store.rowsRead(), before);
+  await store.close();
+});
+
+test("waiting transactions and blocks beside the chain are kept by their hash until they are removed", async () => {
+  const store = await openStore({ network: "regtest" });
+  const [one, two] = [bytesOf("one"), bytesOf("two")];
+  const block = {
+    height: 3,
+    cumulativeDifficulty: 1n << 70n,
+    alreadyGenerated: 5n,
+    weight: 0,
+    blob: bytesOf("blob"),
+  };
+  const all = () => [
+    store.read.alternativeBlocks().map(({ hash }) => Buffer.from(hash)),
+    store.read.poolTransactions().map(({ hash }) => Buffer.from(hash)),
+  ];
+  const ascending = [one, two].map((hash) => Buffer.from(hash)).sort(Buffer.compare);
+  store.write((writer) => {
+    for (const hash of [one, two]) {
+      writer.putAlternativeBlock(hash, block);
+      writer.putPoolTransaction(hash, waitingTransaction(100));
+    }
+  });
+  assert.deepEqual(all(), [ascending, ascending]);
+  assert.deepEqual(store.read.alternativeBlock(one), block);
+  assert.deepEqual(store.read.poolTransactions()[0], {
+    ...waitingTransaction(100),
+    hash: new Uint8Array(ascending[0]!),
+  });
+  store.write((writer) => {
+    writer.removeAlternativeBlock(one);
+    writer.removePoolTransaction(one);
+  });
+  assert.deepEqual(all(), [[Buffer.from(two)], [Buffer.from(two)]]);
+  assert.equal(store.read.alternativeBlock(one), undefined);
+  await store.close();
+});
+
+test("a temporary store has a folder of its own, which goes with it, and needs no flush", async () => {
+  const store = await openStore({ network: "regtest" });
+  assert.equal(existsSync(store.path), true);
+  await Promise.all([store.settled(), store.flush()]);
+  assert.equal(store.recovery, undefined);
+  await store.close();
+  assert.equal(existsSync(dirname(store.path)), false);
+});
+
+test("the sizes of file and disk are those that the system tells", async () => {
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
+  store.write((writer) => writer.appendBlock(sampleBlock(0)));
+  assert.equal(store.fileSize(), statSync(store.path).size);
+  const { bavail, bsize } = statfsSync(folder);
+  const [free, expected] = [Number(store.freeSpace()), bavail * bsize];
+  // Others write to the disk, too.
+  assert.ok(free > expected / 2 && free < expected * 2, `${free} where ${expected} are free`);
+  const reader = openReader(store.path);
+  assert.equal(reader.height(), 1);
+  reader.close();
   await store.close();
 });

@@ -7,7 +7,13 @@ import { applyBlock } from "../src/block-changes.ts";
 import { checkChain, type FactReader } from "../src/check-chain.ts";
 import { DamagedDatabase } from "../src/damage.ts";
 import { type Environment, openEnvironment, type TableHandle } from "../src/environment.ts";
-import { tables as layouts, type TableName } from "../src/tables.ts";
+import {
+  type BlockInfo,
+  tables as layouts,
+  type OutputInfo,
+  type TableName,
+  type TransactionInfo,
+} from "../src/tables.ts";
 import { bytesOf, sampleBlock } from "./sample-blocks.ts";
 
 const BLOCKS = 12;
@@ -175,4 +181,94 @@ test("a waiting transaction under another hash than that of its bytes is found",
   check();
   put(bytesOf("another transaction"));
   assert.throws(check, /a waiting transaction has another hash/);
+});
+
+/** Changes one field of a row in the midst of a table, and expects the check to see it. */
+function refuseField(name: TableName, index: number, change: (row: never) => unknown): void {
+  const { rows } = rowsOf(name);
+  const { key, value } = rows.at(index)!;
+  assert.throws(
+    () =>
+      environment.root.transactionSync(() => {
+        replaceRow(name, { key, value: change(value as never) });
+        check();
+      }),
+    DamagedDatabase,
+    `${name} ${index}: ${change}`,
+  );
+}
+
+test("a single field that is not the one of the bytes is noticed, in every table", () => {
+  const other = bytesOf("another");
+  for (const index of [1, 6, -1]) {
+    const infos: ((row: BlockInfo) => BlockInfo)[] = [
+      (row) => ({ ...row, hash: other }),
+      (row) => ({ ...row, timestamp: row.timestamp + 1 }),
+      (row) => ({ ...row, weight: row.weight + 1 }),
+      (row) => ({ ...row, longTermWeight: row.longTermWeight + 1 }),
+      (row) => ({ ...row, cumulativeDifficulty: row.cumulativeDifficulty - 1n }),
+      (row) => ({ ...row, alreadyGenerated: row.alreadyGenerated - 36n }),
+      (row) => ({ ...row, cumulativeRctOutputs: row.cumulativeRctOutputs + 1 }),
+      (row) => ({ ...row, firstTransactionId: row.firstTransactionId + 1 }),
+      (row) => ({ ...row, transactionCount: row.transactionCount - 1 }),
+      (row) => ({ ...row, hardForkVersion: 15 }),
+      (row) => ({ ...row, minorVersion: 15 }),
+    ];
+    for (const change of infos) refuseField("blockInfo", index, change);
+    const transactions: ((row: TransactionInfo) => TransactionInfo)[] = [
+      (row) => ({ ...row, hash: other }),
+      (row) => ({ ...row, height: row.height + 1 }),
+      (row) => ({ ...row, unlockTime: row.unlockTime + 1n }),
+      (row) => ({ ...row, prunableHash: other }),
+    ];
+    for (const change of transactions) refuseField("transactionInfo", index, change);
+    const outputs: ((row: OutputInfo) => OutputInfo)[] = [
+      (row) => ({ ...row, key: other }),
+      (row) => ({ ...row, commitment: other }),
+      (row) => ({ ...row, unlockTime: row.unlockTime + 1n }),
+      (row) => ({ ...row, height: row.height + 1 }),
+      (row) => ({ ...row, transactionId: row.transactionId + 1 }),
+      (row) => ({ ...row, indexInTransaction: row.indexInTransaction + 1 }),
+    ];
+    for (const change of outputs) {
+      refuseField("ringCtOutputs", index, change);
+      refuseField("outputs", index, change);
+    }
+    for (const name of ["heights", "transactionIds", "outputCounts"] as const)
+      for (const by of [-1, 1]) refuseField(name, index, (row: number) => row + by);
+    const indices: ((row: readonly number[]) => readonly number[])[] = [
+      (row) => row.map((each) => each + 1),
+      (row) => row.slice(1),
+      (row) => [...row, 7],
+    ];
+    for (const change of indices) refuseField("outputIndices", index, change);
+  }
+  refuseField("longTermWeights", 0, (row: readonly number[]) =>
+    row.map((each, i) => (i === 5 ? each + 1 : each)),
+  );
+  refuseField("longTermWeights", 0, (row: readonly number[]) => row.slice(0, -1));
+  assert.equal(check().blocks, BLOCKS);
+});
+
+test("totals may stay as they are where a block makes no coins, but work always grows", () => {
+  const [below, row] = rowsOf("blockInfo").rows.slice(-2) as { key: number; value: BlockInfo }[];
+  const { alreadyGenerated, cumulativeDifficulty } = below!.value;
+  const change = (value: Partial<BlockInfo>) =>
+    environment.root.transactionSync(() =>
+      replaceRow("blockInfo", { key: row!.key, value: { ...row!.value, ...value } }),
+    );
+  change({ alreadyGenerated });
+  check();
+  change({ cumulativeDifficulty });
+  assert.throws(check, /totals below/);
+});
+
+test("progress is told after each block", () => {
+  const walk = checkChain(environment.tables, factsUpTo(BLOCKS));
+  const told: number[] = [];
+  for (let step = walk.next(); step.done !== true; step = walk.next()) told.push(step.value);
+  assert.deepEqual(
+    told,
+    Array.from({ length: BLOCKS }, (_, i) => i + 1),
+  );
 });

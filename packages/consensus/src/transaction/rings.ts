@@ -126,7 +126,7 @@ export function newestHeight(outputs: readonly ChainOutput[]): number {
 export function checkSpendableAge(newest: number, chain: ChainView): void {
   const { ringMemberAge } = forkRules(chain.hardForkVersion);
   const oldestNeeded = chain.height - ringMemberAge;
-  if (ringMemberAge > 0 && newest > oldestNeeded) {
+  if (newest > oldestNeeded) {
     throw new RuleViolation({ code: "RING_MEMBER_TOO_YOUNG", height: newest, oldestNeeded });
   }
 }
