@@ -72,8 +72,6 @@ export function verifyHeader(block: Block, context: ChainContext, id?: Uint8Arra
   const checkpoint = checkCheckpoint(block, chain.height, chain.checkpoints);
   const difficulty = difficultyOfNextBlock(chain);
   if (isKnownBlock(block, chain, id)) return { obligations: [], difficulty, checkpoint, isKnown: true };
-  // Every hash meets the lowest difficulty.
-  if (difficulty <= 1n) return { obligations: [], difficulty, checkpoint, isKnown: false };
   const { majorVersion } = block.header;
   const work = { blob: blockHashingBlob(block), height: chain.height, majorVersion, difficulty };
   return { obligations: proofOfWork(work, chain), difficulty, checkpoint, isKnown: false };

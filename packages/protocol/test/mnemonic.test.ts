@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scAdd, scSub } from "@anulo/crypto";
 import fc from "fast-check";
 import {
   addSeedOffset,
@@ -51,6 +52,44 @@ test("a seed offset gives the key the real wallet service restored", () => {
   const key = removeSeedOffset(fromHex(recorded.key), recorded.offset);
   assert.equal(encodeMnemonic(key, "English"), recorded.offsetSeed);
   assert.equal(toHex(addSeedOffset(key, recorded.offset)), recorded.key);
+});
+
+test("a seed offset leaves neither the passphrase nor what was made of it in memory", (t) => {
+  const wiped: string[] = [];
+  const { fill } = Uint8Array.prototype;
+  t.mock.method(
+    Uint8Array.prototype,
+    "fill",
+    function wipe(this: Uint8Array, ...args: Parameters<typeof fill>) {
+      if (args[0] === 0 && this.length > 0) wiped.push(toHex(this));
+      return fill.apply(this, args);
+    },
+  );
+  const key = fromHex(recorded.key);
+  const passphrase = Buffer.from(recorded.offset).toString("hex");
+  for (const change of [addSeedOffset, removeSeedOffset]) {
+    wiped.length = 0;
+    const changed = change(key, recorded.offset);
+    const offset = change === addSeedOffset ? scSub(changed, key) : scSub(key, changed);
+    assert.ok(wiped.includes(passphrase), change.name);
+    assert.ok(
+      wiped.some(
+        (hex) => hex.length === 64 && toHex(scAdd(fromHex(hex), new Uint8Array(32))) === toHex(offset),
+      ),
+      change.name,
+    );
+  }
+});
+
+test("each language has its own length of prefixes", () => {
+  const lengths = Object.fromEntries(
+    [...languages, oldEnglish].map((each) => [each.englishName, each.prefixLength]),
+  );
+  // Source: the files of mnemonics/, one for each language.
+  assert.deepEqual(lengths, {
+    ...{ German: 4, English: 3, Spanish: 4, French: 4, Italian: 4, Dutch: 4, Portuguese: 4, Russian: 4 },
+    ...{ Japanese: 3, "Chinese (simplified)": 1, Esperanto: 4, Lojban: 4, "English (old)": 4 },
+  });
 });
 
 test("every language has 1626 different words that their prefixes tell apart", () => {

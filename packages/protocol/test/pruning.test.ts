@@ -6,6 +6,7 @@ import {
   logStripesOfSeed,
   nextPrunedBlock,
   nextWholeBlock,
+  PRUNING_LOG_STRIPES,
   PRUNING_STRIPE_BLOCKS,
   PRUNING_TIP_BLOCKS,
   pruningSeed,
@@ -30,6 +31,23 @@ test("a seed names its stripe and the number of stripes", () => {
   assert.throws(() => pruningSeed(0), RangeError);
   assert.throws(() => pruningSeed(9), RangeError);
   assert.throws(() => pruningSeed(1, 8), RangeError);
+});
+
+test("the stripes are those of the original, and of any power of two up to 2^7", () => {
+  assert.deepEqual([PRUNING_STRIPE_BLOCKS, PRUNING_LOG_STRIPES, PRUNING_TIP_BLOCKS], [4096, 3, 5500]);
+  assert.equal(pruningSeed(1, 0), 0);
+  assert.equal(pruningSeed(2, 1), 0x81);
+  assert.equal(pruningSeed(128, 7), 0x3ff);
+  assert.deepEqual([stripeOfSeed(0x3ff), logStripesOfSeed(0x3ff)], [128, 7]);
+  for (const [stripe, logStripes] of [
+    [2, 0],
+    [1, -1],
+    [1, 1.5],
+    [129, 7],
+    [1.5, 3],
+    [-1, 3],
+  ] as const)
+    assert.throws(() => pruningSeed(stripe, logStripes), RangeError);
 });
 
 test("the newest blocks belong to no stripe, the others to stripes in turn", () => {

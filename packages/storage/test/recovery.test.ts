@@ -107,6 +107,7 @@ test("whichever pages reach the disk before power is lost, the flushed state is 
     writeFileSync(path, mixture);
     pretendReboot();
     const reopened = await open();
+    assert.equal(reopened.recovery?.isNew, false);
     assert.ok((await reopened.checkStructure())?.isComplete);
     assert.equal(reopened.read.height(), 30);
     assert.deepEqual(answers(reopened), expected);
@@ -120,9 +121,12 @@ test("after a clean end and a reboot nothing is rolled back", async () => {
   const store = await open();
   append(store, 0, 10);
   await store.close();
+  const sameBoot = await open();
+  assert.deepEqual([sameBoot.recovery?.rolledBack, sameBoot.recovery?.isNew], [false, false]);
+  await sameBoot.close();
   pretendReboot();
   const reopened = await open();
-  assert.equal(reopened.recovery?.rolledBack, false);
+  assert.deepEqual([reopened.recovery?.rolledBack, reopened.recovery?.isNew], [false, false]);
   assert.equal(reopened.read.height(), 10);
   await reopened.close();
 });
