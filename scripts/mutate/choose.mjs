@@ -101,9 +101,11 @@ export function knownHoles() {
 
 const equivalents = readList("equivalents");
 
-/** Why a change makes no difference; undefined for one that should. */
+/** Why a change makes no difference; undefined for one that should. An entry names one change, or all of a kind in a line. */
 export function reasonWhyEquivalent(site) {
-  const isIt = ({ file, before, after }) =>
-    file === site.file && before === site.before && after === site.after;
+  const isIt = ({ file, before, after, kind }) =>
+    file === site.file &&
+    before === site.before &&
+    (after === site.after || (after === undefined && kind === site.kind));
   return equivalents.find((each) => isIt(each) && (each.in === undefined || each.in === site.in))?.reason;
 }

@@ -67,6 +67,18 @@ function changesOfBinary(node) {
   return changes;
 }
 
+/** Whether a number is a size of memory that is taken for a result of a kernel: more of it changes nothing. */
+function isRoom(node) {
+  const { parent } = node;
+  if (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.AsteriskToken)
+    return isRoom(parent);
+  return (
+    ts.isCallExpression(parent) &&
+    parent.arguments[0] === node &&
+    parent.expression.getText() === "memory.room"
+  );
+}
+
 function changesOfNumber(node) {
   const declared = ts.findAncestor(node, (above) => ts.isVariableDeclaration(above) || ts.isBlock(above));
   const name = declared?.name?.getText() ?? "";
@@ -82,7 +94,8 @@ function changesOfNumber(node) {
   }
   const value = Number(node.getText().replaceAll("_", ""));
   if (!Number.isSafeInteger(value)) return [];
-  return [value + 1, value - 1].map((by) => ({ kind: "constant", node, by: by < 0 ? `(${by})` : `${by}` }));
+  const others = isRoom(node) ? [value - 1] : [value + 1, value - 1];
+  return others.map((by) => ({ kind: "constant", node, by: by < 0 ? `(${by})` : `${by}` }));
 }
 
 /** A call for its effect alone, an assignment that adds to something, a refusal. */

@@ -44,7 +44,7 @@ function withHeaders(chain: ChainView, headers: readonly JudgedHeader[], network
     count: number,
     of: (header: JudgedHeader) => T,
   ) => {
-    const own = count === 0 ? [] : headers.slice(-count);
+    const own = headers.slice(Math.max(0, headers.length - count));
     return [...below(Math.max(0, count - own.length)), ...own.map(of)];
   };
   return {

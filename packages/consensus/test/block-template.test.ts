@@ -71,6 +71,7 @@ test("a template's time is the clock's unless the chain's median is later", () =
   assert.equal(templateTimestamp(fakeView(), 5_000_000), 5_000_000);
   assert.equal(templateTimestamp(fakeView(), 5), 1_000_000 + 120 * 969 + 60);
   assert.equal(templateTimestamp(fakeView({ height: 59 }), 5), 5);
+  assert.equal(templateTimestamp(fakeView({ height: 59 }), -5), 0);
 });
 
 function minerOf(claim: bigint, extraSize = 34): Transaction {

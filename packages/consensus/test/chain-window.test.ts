@@ -91,7 +91,11 @@ test("a window appended to is a window loaded anew", () => {
   assert.deepEqual(allOf(shrunk), allOf(load(700)));
   while (shrunk.height > 0) shrunk.removeTop();
   assert.deepEqual(allOf(shrunk), allOf(load(0)));
-  assert.throws(() => shrunk.removeTop(), RangeError);
+  assert.throws(() => shrunk.removeTop(), /there is no block to take off/);
+  const there = load(1000);
+  for (const block of blocks.slice(1000, 1003)) there.append(block);
+  for (let i = 0; i < 5; i++) there.removeTop();
+  assert.deepEqual(allOf(there), allOf(load(998)));
   assert.equal(grown.height, loaded.height);
   assert.deepEqual(grown.recentTimestamps(735), loaded.recentTimestamps(735));
   assert.deepEqual(grown.recentCumulativeDifficulties(735), loaded.recentCumulativeDifficulties(735));

@@ -82,6 +82,15 @@ test("tree hashes agree with the original's test data", (t) => {
   assert.ok(lines.length > 5);
 });
 
+test("the tree of one id is that id, and nothing but a copy; without any there is no tree", () => {
+  const id = new Uint8Array(32).fill(7);
+  const root = treeHash([id]);
+  assert.deepEqual(root, id);
+  root[0] = 8;
+  assert.equal(id[0], 7);
+  assert.throws(() => treeHash([]), RangeError);
+});
+
 test("a block with any bytes changed is a value that writes back, or BadBytes", () => {
   const blob = fromHex(recordedChain.blocks.find(({ transactions }) => transactions.length > 2)!.block);
   fc.assert(

@@ -13,7 +13,13 @@ test("a batch holds at each position what reading that output alone gives", asyn
   try {
     const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
     store.write((writer) => {
-      for (let height = 0; height < 30; height++) writer.appendBlock(sampleBlock(height));
+      for (let height = 0; height < 30; height++) {
+        const block = sampleBlock(height);
+        // Every byte of a time is its own.
+        const unlockTime = 0x0102_0304_0506_0708n * BigInt(1 + height);
+        const transactions = block.transactions.map((tx) => ({ ...tx, unlockTime }));
+        writer.appendBlock({ ...block, transactions });
+      }
     });
     const { read } = store;
     const names = [...read.outputCounts()].flatMap(({ amount, count }) =>
