@@ -14,41 +14,41 @@ import {
 
 const names: readonly KernelName[] = hasFusedMultiplyAdd() ? ["fma", "fallback"] : ["fallback"];
 
-const GUARD = 64;
-const GUARD_BYTE = 0xa5;
+const GAP = 64;
+const GAP_BYTE = 0xa5;
 
 /** A kernel whose pieces of memory have bytes between them that nothing may write to. */
 function watch(kernel: Kernel) {
-  let resets = 0;
-  let allocatedBefore = false;
-  let isGuarded = true;
-  let guards: Pointer[] = [];
-  const checkGuards = () => {
+  let begun = 0;
+  let tookBefore = false;
+  let hasGaps = true;
+  let gaps: Pointer[] = [];
+  const checkGaps = () => {
     const memory = new Uint8Array(kernel.memory.buffer);
-    for (const at of guards)
+    for (const at of gaps)
       assert.ok(
-        memory.subarray(at, at + GUARD).every((byte) => byte === GUARD_BYTE),
+        memory.subarray(at, at + GAP).every((byte) => byte === GAP_BYTE),
         "written beyond a piece of memory",
       );
-    guards = [];
+    gaps = [];
   };
   const wiping = (wipe: () => void) => () => {
-    checkGuards();
+    checkGaps();
     wipe();
   };
   const watched: Kernel = {
     ...kernel,
     arenaReset() {
-      resets++;
-      guards = [];
+      begun++;
+      gaps = [];
       kernel.arenaReset();
     },
     alloc(bytes) {
-      allocatedBefore ||= resets === 0;
-      const at = kernel.alloc(bytes + (isGuarded ? GUARD : 0));
-      if (!isGuarded) return at;
-      new Uint8Array(kernel.memory.buffer).fill(GUARD_BYTE, at + bytes, at + bytes + GUARD);
-      guards.push(at + bytes);
+      tookBefore ||= begun === 0;
+      const at = kernel.alloc(bytes + (hasGaps ? GAP : 0));
+      if (!hasGaps) return at;
+      new Uint8Array(kernel.memory.buffer).fill(GAP_BYTE, at + bytes, at + bytes + GAP);
+      gaps.push(at + bytes);
       return at;
     },
     wipe: wiping(kernel.wipe),
@@ -56,12 +56,12 @@ function watch(kernel: Kernel) {
     wipeHash: wiping(kernel.wipeHash),
   };
   /** Runs a call; how often it began anew, which must be before it took any memory. */
-  const count = (call: () => unknown, withGuards: boolean): number => {
-    [resets, allocatedBefore, isGuarded, guards] = [0, false, withGuards, []];
+  const count = (call: () => unknown, withGaps: boolean): number => {
+    [begun, tookBefore, hasGaps, gaps] = [0, false, withGaps, []];
     call();
-    checkGuards();
-    assert.equal(allocatedBefore, false, `${call} takes memory before it begins`);
-    return resets;
+    checkGaps();
+    assert.equal(tookBefore, false, `${call} takes memory before it begins`);
+    return begun;
   };
   return { watched, count };
 }
@@ -132,7 +132,7 @@ function callsOf(backend: Backend): readonly (() => unknown)[] {
 }
 
 /** Their lists of scalars follow one another without a gap. */
-function contiguousCallsOf(backend: Backend): readonly (() => unknown)[] {
+function joinedCallsOf(backend: Backend): readonly (() => unknown)[] {
   const points = concatBytes(
     backend.scalarMultBase(one),
     backend.scalarMultBase(two),
@@ -153,11 +153,11 @@ for (const name of names) {
 
     test("is taken anew by each call, and written to where room was made", () => {
       for (const call of callsOf(backend)) assert.equal(count(call, true), 1, String(call));
-      for (const call of contiguousCallsOf(backend)) assert.equal(count(call, false), 1, String(call));
+      for (const call of joinedCallsOf(backend)) assert.equal(count(call, false), 1, String(call));
     });
 
     test("does not grow with the number of calls", () => {
-      const calls = [...callsOf(backend), ...contiguousCallsOf(backend)];
+      const calls = [...callsOf(backend), ...joinedCallsOf(backend)];
       for (const call of calls) count(call, false);
       const size = watched.memory.buffer.byteLength;
       for (let i = 0; i < 20; i++) for (const call of calls) count(call, false);

@@ -23,7 +23,7 @@ import { NO_KEY, NO_VIEW_TAG, TransactionOffsets } from "../src/transaction-offs
 import { recordedBlocks, recordedTransactions } from "./fixtures.ts";
 
 /** What the offsets of a transaction's bytes point at. */
-function pointedAt(blob: Uint8Array, offsets: TransactionOffsets) {
+function contentOf(blob: Uint8Array, offsets: TransactionOffsets) {
   const keyAt = (at: number) => (at === NO_KEY ? undefined : toHex(blob.subarray(at, at + 32)));
   return {
     version: offsets.version,
@@ -38,7 +38,7 @@ function pointedAt(blob: Uint8Array, offsets: TransactionOffsets) {
 }
 
 /** The same, of its value. */
-function factsOf({ version, inputs, outputs, extra }: TransactionPrefix): ReturnType<typeof pointedAt> {
+function factsOf({ version, inputs, outputs, extra }: TransactionPrefix): ReturnType<typeof contentOf> {
   const fields = outputs.length === 0 ? [] : parseExtra(extra);
   const [first] = inputs;
   return {
@@ -62,7 +62,7 @@ const offsets = new TransactionOffsets();
 function check(blob: Uint8Array, from = 0): void {
   const reader = new Reader(blob, from);
   offsets.find(reader);
-  assert.deepEqual(pointedAt(blob, offsets), factsOf(readTransactionPrefix(blob.subarray(from))));
+  assert.deepEqual(contentOf(blob, offsets), factsOf(readTransactionPrefix(blob.subarray(from))));
 }
 
 test("the offsets of every recorded transaction point at what its value has", () => {
@@ -145,7 +145,7 @@ test("with any bytes changed, the offsets are those of the value, or both are re
       // Of the prefix alone that is not refused.
       if (prefix.version === 2 && prefix.inputs.length === 0) return;
       offsets.find(new Reader(bytes));
-      assert.deepEqual(pointedAt(bytes, offsets), factsOf(prefix));
+      assert.deepEqual(contentOf(bytes, offsets), factsOf(prefix));
     }),
     { numRuns: 500 },
   );

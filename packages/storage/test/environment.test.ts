@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import type { RootDatabase } from "lmdb";
 import { DamagedDatabase } from "../src/damage.ts";
 import { type Environment, openEnvironment } from "../src/environment.ts";
 import { bytesOf } from "./sample-blocks.ts";
@@ -76,22 +77,19 @@ test("a row of any length comes back, and a long one leaves the next alone", () 
 test("a damaged row is told of before its reader is refused, and counts as read", async () => {
   await environment.root.close();
   const path = join(folder, "chain.mdb");
-  const damages: DamagedDatabase[] = [];
-  environment = openEnvironment(path, { onDamage: (damage) => void damages.push(damage) });
+  const faults: DamagedDatabase[] = [];
+  environment = openEnvironment(path, { onDamage: (damage) => void faults.push(damage) });
   const { root, tables } = environment;
   inWrite(() => tables.heights.put(bytesOf("block"), 7));
-  const raw = (
-    root as unknown as {
-      openDB(options: object): { get(key: Buffer): Buffer; putSync(key: Buffer, row: Buffer): void };
-    }
-  ).openDB({ name: "heights", encoding: "binary", keyEncoding: "binary" });
+  const file = root as unknown as RootDatabase<Buffer, Buffer>;
+  const raw = file.openDB<Buffer, Buffer>({ name: "heights", encoding: "binary", keyEncoding: "binary" });
   const key = Buffer.from(bytesOf("block"));
-  const row = Buffer.from(raw.get(key));
+  const row = Buffer.from(raw.get(key)!);
   row[7]! ^= 1;
   raw.putSync(key, row);
   assert.throws(() => tables.heights.get(bytesOf("block")), /a row of heights is not what was written/);
   assert.throws(() => [...tables.heights.entries()], DamagedDatabase);
-  assert.equal(damages.length, 2);
+  assert.equal(faults.length, 2);
   // Next to a place where nothing is, a row whose key was damaged might be the one looked for.
   assert.throws(() => tables.heights.has(bytesOf("another")), DamagedDatabase);
   assert.equal(tables.transactionIds.has(bytesOf("another")), false);

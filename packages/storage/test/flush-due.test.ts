@@ -157,12 +157,12 @@ test("in fastest mode no time brings a flush, nor the file's growth", async (t) 
 
 test("in fast mode a flush comes as soon as the file may have grown by more than 16 MB", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const hundred = (store: ChainStore) => {
+  const manyTimes = (store: ChainStore) => {
     for (let i = 0; i < 100; i++) nothing(store);
   };
   const put = (bytes: number) => (store: ChainStore) =>
     store.write((writer) => writer.putPoolTransaction(bytesOf("long"), waitingTransaction(bytes)));
-  assert.deepEqual(await flushesAfter(never, [hundred, nothing, hundred, nothing], "fast"), [0, 1, 1, 2]);
+  assert.deepEqual(await flushesAfter(never, [manyTimes, nothing, manyTimes, nothing], "fast"), [0, 1, 1, 2]);
   assert.deepEqual(await flushesAfter(never, [put(7_920_000), nothing, put(7_920_001)], "fast"), [0, 1, 2]);
 });
 

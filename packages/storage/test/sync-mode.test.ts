@@ -35,6 +35,6 @@ test("whether the writer waits, and when a flush is due, may be said of all but 
 
 test("any other text is refused", () => {
   const bad = ["", "slow", "toString", "fast:", "fast:later", "fast:sync:", "fast:sync:0", "fast:sync:-1"];
-  const worse = ["fast:sync:1mb", "fast:sync:1:2", "fast:sync:1234567890123456", "safe:sync:1:"];
-  for (const text of [...bad, ...worse]) assert.throws(() => parseSyncMode(text), BadSyncMode, text);
+  const more = ["fast:sync:1mb", "fast:sync:1:2", "fast:sync:1234567890123456", "safe:sync:1:"];
+  for (const text of [...bad, ...more]) assert.throws(() => parseSyncMode(text), BadSyncMode, text);
 });
