@@ -15,7 +15,9 @@ const FIRST_BLOCKS = 20;
 const BLOCKS_AT_ONCE = 20;
 const PAUSE_MS = 2000;
 const STARTED_AT_ONCE = 4;
-const REST_MS = 25_000;
+/** A side is at rest when its processes take less than a fiftieth of a core together. */
+const REST_MS = 3000;
+const MOST_SECONDS_AT_REST = REST_MS / 1000 / 50;
 const MAX_MEMORY_SHARE = 0.05;
 const MAX_CPU_SHARE = 0.3;
 
@@ -78,6 +80,17 @@ async function untilAt(height, heights) {
   for (const heightOf of heights) while ((await heightOf()) < height) await delay(200);
 }
 
+/** Waits for whatever goes on after opening, such as addresses ahead; seconds of processor time so far. */
+async function untilAtRest(services) {
+  const used = () => sum(services.map(({ pid }) => cpuSeconds(pid)));
+  for (let before = used(); ; ) {
+    await delay(REST_MS);
+    const now = used();
+    if (now - before <= MOST_SECONDS_AT_REST) return now;
+    before = now;
+  }
+}
+
 async function mine(node, amount_of_blocks) {
   const { height } = await call(node.url, "generateblocks", {
     amount_of_blocks,
@@ -95,9 +108,7 @@ async function measure(side) {
     const { services, heights } = await sides[side](node);
     started.push(...services);
     await untilAt(FIRST_BLOCKS + 1, heights);
-    // Whatever goes on after opening, such as addresses ahead.
-    await delay(REST_MS);
-    const before = sum(services.map(({ pid }) => cpuSeconds(pid)));
+    const before = await untilAtRest(services);
     let height;
     for (let left = options.blocks; left > 0; left -= BLOCKS_AT_ONCE) {
       height = await mine(node, Math.min(BLOCKS_AT_ONCE, left));
