@@ -81,9 +81,11 @@ export function secretsAtOnce({ viewTags }: TransactionKeys): number {
     Math.min(SECRETS_AT_ONCE, Math.floor(PASSING_BYTES / (BYTES_PER_PASSING * (passing + 1)))),
   );
 }
-/**
- * From this many wallets on a walk keeps its own thread busy without help: the other threads have wallets of their own.
- */
+/** Of so many wallets more a walk gets no help: the other scan threads have as many of their own. */
+const MOST_HELPED = 128;
+/** Number of wallets in one job of another thread: enough to share each key's multiples, few enough to end soon. */
+const WALLETS_PER_JOB = 32;
+/** So few are in one job, whatever their transactions are, which need not be parsed here then. */
 const FEW = 8;
 
 /** The part of a piece that a group of followers scans. */
@@ -129,13 +131,17 @@ export class Begun {
     const siftResults = new Map<Follower, Sifted>();
     const views = viewsOf(this.piece, seats);
     for (const view of views) this.#read(view);
-    if (threads === undefined || seats.length > FEW) return siftResults;
+    if (threads === undefined || seats.length > MOST_HELPED) return siftResults;
     await Promise.all(
-      views.map(async (view) => {
-        const packed = packTransactions(this.#read(view).transactions);
-        const some = await threads.sift(packed, secretsOf(followersOf(view.seats)));
-        for (const [i, { follower }] of view.seats.entries())
-          if (some?.[i] !== undefined) siftResults.set(follower, some[i]);
+      views.flatMap((view) => {
+        const read = this.#read(view);
+        const packed = packTransactions(read.transactions);
+        const perJob = view.seats.length <= FEW ? FEW : Math.min(WALLETS_PER_JOB, secretsAtOnce(read.keys));
+        return groupsOf(followersOf(view.seats), perJob).map(async (followers) => {
+          const some = await threads.sift(packed, secretsOf(followers));
+          for (const [i, follower] of followers.entries())
+            if (some?.[i] !== undefined) siftResults.set(follower, some[i]);
+        });
       }),
     );
     return siftResults;
@@ -228,6 +234,12 @@ function secretsOf(wallets: readonly Secretive[]): Uint8Array<ArrayBuffer> {
   const secrets = new Uint8Array(32 * wallets.length);
   for (const [i, { context }] of wallets.entries()) secrets.set(context.keys.viewSecret, 32 * i);
   return secrets;
+}
+
+function groupsOf<T>(items: readonly T[], most: number): T[][] {
+  const groups: T[][] = [];
+  for (let at = 0; at < items.length; at += most) groups.push(items.slice(at, at + most));
+  return groups;
 }
 
 const followersOf = (seats: readonly Seat[]): Follower[] => seats.map(({ follower }) => follower);

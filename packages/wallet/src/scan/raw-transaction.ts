@@ -37,18 +37,18 @@ export function sizeOf({ form, blob }: TransactionBytes, transaction: Transactio
   return form === "pruned" ? fullTransactionSize(transaction, blob.length) : blob.length;
 }
 
-/** The bytes of many transactions, packed for another thread. */
+/** The bytes of many transactions, packed for other threads: all of them read the same memory. */
 export type PackedTransactions = {
   /** Indices in `transactionForms`. */
   readonly forms: Uint8Array;
   readonly lengths: Uint32Array;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
 };
 
 export function packTransactions(transactions: readonly TransactionBytes[]): PackedTransactions {
   const forms = Uint8Array.from(transactions, ({ form }) => transactionForms.indexOf(form));
   const lengths = Uint32Array.from(transactions, ({ blob }) => blob.length);
-  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+  const bytes = new Uint8Array(new SharedArrayBuffer(lengths.reduce((sum, length) => sum + length, 0)));
   let at = 0;
   for (const { blob } of transactions) {
     bytes.set(blob, at);

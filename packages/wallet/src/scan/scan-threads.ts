@@ -34,10 +34,11 @@ type ScanThread = {
 };
 
 /**
- * Number of wallets per thread before another one is started. Wallets of one thread share requests to the node and the
- * parsing of blocks; but opening one takes some 300 ms of its thread, which several threads do in parallel.
+ * Number of wallets per thread before another one is started. Wallets of one thread share requests to the node, the
+ * parsing of blocks and each key's multiples; a long scan gets help from the threads that work. Measured with 100
+ * wallets that follow blocks: 17 MiB and an eighth of the processor time less than with two threads.
  */
-const WALLETS_PER_THREAD = 8;
+const WALLETS_PER_THREAD = 128;
 
 /**
  * Memory for young objects: with the 48 MiB that V8 gives a thread otherwise, each holds some 20 MiB more at rest, and

@@ -232,7 +232,7 @@ export class Scanner {
   /** If no thread can sift the input, the worker does it itself, and finds the error in it. */
   async #sift({ id, ...input }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
     const results = await this.#threads
-      .runLast("sift", input, [input.transactions.bytes.buffer, input.viewSecrets.buffer])
+      .runLast("sift", input, [input.viewSecrets.buffer])
       .catch(() => undefined);
     this.#send({ kind: "sifted", id, results });
   }

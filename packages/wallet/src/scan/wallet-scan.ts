@@ -233,8 +233,7 @@ export class WalletScan {
   ): Promise<readonly Sifted[] | undefined> {
     if (this.#context === undefined) return Promise.resolve(undefined);
     const id = ++this.#lastSiftId;
-    const transfer = [transactions.bytes.buffer, viewSecrets.buffer];
-    this.#send({ kind: "sift", id, transactions, viewSecrets }, transfer);
+    this.#send({ kind: "sift", id, transactions, viewSecrets }, [viewSecrets.buffer]);
     return new Promise((resolve) => this.#sifting.set(id, resolve));
   }
 
