@@ -15,9 +15,10 @@ const FIRST_BLOCKS = 20;
 const BLOCKS_AT_ONCE = 20;
 const PAUSE_MS = 2000;
 const STARTED_AT_ONCE = 4;
-/** A side is at rest when its processes take less than a fiftieth of a core together. */
+/** A side is at rest when its processes take less than a fiftieth of a core together, or after so many looks. */
 const REST_MS = 3000;
 const MOST_SECONDS_AT_REST = REST_MS / 1000 / 50;
+const LOOKS = 30;
 const MAX_MEMORY_SHARE = 0.05;
 const MAX_CPU_SHARE = 0.3;
 
@@ -83,12 +84,14 @@ async function untilAt(height, heights) {
 /** Waits for whatever goes on after opening, such as addresses ahead; seconds of processor time so far. */
 async function untilAtRest(services) {
   const used = () => sum(services.map(({ pid }) => cpuSeconds(pid)));
-  for (let before = used(); ; ) {
+  let now = used();
+  for (let look = 0; look < LOOKS; look++) {
+    const before = now;
     await delay(REST_MS);
-    const now = used();
-    if (now - before <= MOST_SECONDS_AT_REST) return now;
-    before = now;
+    now = used();
+    if (now - before <= MOST_SECONDS_AT_REST) break;
   }
+  return now;
 }
 
 async function mine(node, amount_of_blocks) {

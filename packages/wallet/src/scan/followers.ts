@@ -82,7 +82,7 @@ export function secretsAtOnce({ viewTags }: TransactionKeys): number {
   );
 }
 /** Of so many wallets more a walk gets no help: the other scan threads have as many of their own. */
-const MOST_HELPED = 128;
+const MAX_WITH_HELP = 128;
 /** Number of wallets in one job of another thread: enough to share each key's multiples, few enough to end soon. */
 const WALLETS_PER_JOB = 32;
 /** So few are in one job, whatever their transactions are, which need not be parsed here then. */
@@ -131,7 +131,7 @@ export class Begun {
     const siftResults = new Map<Follower, Sifted>();
     const views = viewsOf(this.piece, seats);
     for (const view of views) this.#read(view);
-    if (threads === undefined || seats.length > MOST_HELPED) return siftResults;
+    if (threads === undefined || seats.length > MAX_WITH_HELP) return siftResults;
     await Promise.all(
       views.flatMap((view) => {
         const read = this.#read(view);
