@@ -206,22 +206,19 @@ export class Wallet {
     return this.state.outputs.withImage(keyImage);
   }
 
-  /** Finds the places of an account's outputs that can be spent now; pauses in between. */
-  spendablePlaces(account: number): Generator<void, Uint32Array> {
-    return this.state.outputs.spendable(account, this.#spendableNow);
-  }
-
   /** Whether an output can be spent now. */
   isSpendable({ oneTimeKey }: OwnedOutput): boolean {
     const { outputs } = this.state;
     const place = outputs.placeOfKey(oneTimeKey);
-    return place !== undefined && outputs.isSpendable(place, this.#spendableNow);
+    return place !== undefined && outputs.isSpendable(place, this.spendableNow);
   }
 
-  get #spendableNow(): SpendableQuestion {
+  /** Decides which outputs can be spent now. */
+  get spendableNow(): SpendableQuestion {
     const now = this.now();
+    const { height, seconds } = now;
     const needsKeyImage = !this.#signer.asksForKeyImages;
-    return { height: now.height, needsKeyImage, isUnlocked: (output) => isUnlocked(output, now) };
+    return { height, seconds, needsKeyImage, isUnlocked: (output) => isUnlocked(output, now) };
   }
 
   /**

@@ -109,10 +109,9 @@ export async function measureTransfers(
   const feeRate = { feePerByte: 20_000n, quantizationMask: 10_000n };
   const payers = ledgers.map(([name, ledger]) => {
     const { state } = ledger;
-    const { outputs, height } = state;
-    const spendablePlaces = (account: number) =>
-      outputs.spendable(account, { height, needsKeyImage: true, isUnlocked: () => false });
-    const wallet = { preferences: DEFAULT_PREFERENCES, state, spendablePlaces };
+    const { height } = state;
+    const spendableNow = { height, seconds: 1_800_000_000, needsKeyImage: true, isUnlocked: () => false };
+    const wallet = { preferences: DEFAULT_PREFERENCES, state, spendableNow };
     const common = { wallet, feeRate, change, random, threads, balanceOf: () => balanceOf(ledger) };
     return { name, state, parts: { ...common, ...nodeFor(ledger) } };
   });

@@ -87,6 +87,7 @@ function checkSpendable(outputs: OutputBook, now: Now): void {
   for (const needsKeyImage of [true, false]) {
     const question = {
       height: now.height,
+      seconds: now.seconds,
       needsKeyImage,
       isUnlocked: (lock: Pick<OwnedOutput, "height" | "unlockTime">) => isUnlocked(lock, now),
     };

@@ -15,8 +15,9 @@ import {
   type PlanContext,
   WEIGHT_LIMIT,
 } from "../src/transfer/plan.ts";
-import { type OutputGroup, planPayment } from "../src/transfer/plan-payment.ts";
+import { type OutputGroup, type OutputGroups, planPayment } from "../src/transfer/plan-payment.ts";
 import { planSweep } from "../src/transfer/plan-sweep.ts";
+import { Preferable } from "../src/transfer/preferable.ts";
 import { pickRandomInput, preferredInputs } from "../src/transfer/select.ts";
 import type { Destination, PlannedTransaction } from "../src/transfer/stages.ts";
 import { destinationOf, receive, seededRandom } from "./transfer-fixture.ts";
@@ -48,11 +49,13 @@ function outputOf(amount: bigint, height: number, minor = 0): OwnedOutput {
 
 const groupOf = (outputs: readonly OwnedOutput[]): OutputGroup => ({
   minor: outputs[0]?.subaddress.minor ?? 0,
-  find: function* () {
-    yield;
-    return poolOf(outputs);
-  },
+  find: () => poolOf(outputs),
 });
+
+const groupsOf = (lists: readonly (readonly OwnedOutput[])[]): OutputGroups => {
+  const groups = lists.map(groupOf);
+  return Object.assign(groups, { of: (minor: number) => groups.find((group) => group.minor === minor) });
+};
 
 const byAge = (a: OwnedOutput, b: OwnedOutput): number => a.height - b.height;
 
@@ -69,9 +72,9 @@ function payment(
   const preferences = { ...DEFAULT_PREFERENCES, ...preferred };
   const request = {
     destinations,
-    groups: groups.map(groupOf),
-    dustGroups: dustGroups.map(groupOf),
-    preferable: poolOf(preferable),
+    groups: groupsOf(groups),
+    dustGroups: groupsOf(dustGroups),
+    preferable: Preferable.of(preferable),
     random,
     preferences,
   };
@@ -188,9 +191,9 @@ test("payments, sweeps and payments whose destinations pay the fee pay for their
     planPayment(
       {
         destinations: [{ ...destinationOf(receivers[0]!, 5n * coin), paysFee }],
-        groups: [groupOf(owned)],
-        dustGroups: [],
-        preferable: poolOf(owned),
+        groups: groupsOf([owned]),
+        dustGroups: groupsOf([]),
+        preferable: Preferable.of(owned),
         random,
         preferences: DEFAULT_PREFERENCES,
       },
@@ -220,9 +223,9 @@ const exactly = (destinations: readonly Destination[], groups: readonly (readonl
   const preferable = groups.flat().sort(byAge);
   const request = {
     destinations,
-    groups: groups.map(groupOf),
-    dustGroups: [],
-    preferable: poolOf(preferable),
+    groups: groupsOf(groups),
+    dustGroups: groupsOf([]),
+    preferable: Preferable.of(preferable),
     random,
     preferences: DEFAULT_PREFERENCES,
   };
@@ -355,18 +358,13 @@ test("of many outputs none too small for a pair is compared with all others", as
   // Each two of these are enough, but all are of the same two blocks: the least related pair is of both.
   const large = [100, 100, 101].map((height) => outputOf(coin, height));
   const small = Array.from({ length: 20_000 }, (_, i) => outputOf(coin / 1000n, 100 + (i % 2)));
-  const pool = poolOf([...small.slice(0, 10_000), ...large, ...small.slice(10_000)]);
+  const { source } = Preferable.of([...small.slice(0, 10_000), ...large, ...small.slice(10_000)]);
   let compared = 0;
-  const counting = {
-    ...pool,
-    get size() {
-      return pool.size;
-    },
-    heightAt(index: number) {
-      compared++;
-      return pool.heightAt(index);
-    },
+  const heightAt = (key: number) => {
+    compared++;
+    return source.heightAt(key);
   };
+  const counting = new Preferable({ ...source, heightAt });
   const picked = await runSliced(preferredInputs(counting, (3n * coin) / 2n));
   assert.deepEqual(picked, [large[0], large[2]]);
   assert.ok(compared < 100, `${compared} heights`);

@@ -31,12 +31,11 @@ async function outcome(
   { paysFee = false, minors = [] as number[] } = {},
 ): Promise<string | number> {
   const { state } = ledgerOf({ count: 0, amount: () => 0n, addresses: 1 });
-  const { outputs, height } = state;
-  const spendablePlaces = (account: number) =>
-    outputs.spendable(account, { height, needsKeyImage: true, isUnlocked: () => false });
+  const { height } = state;
+  const spendableNow = { height, seconds: 0, needsKeyImage: true, isUnlocked: () => false };
   const parts = {
     feeRate,
-    wallet: { state, preferences: DEFAULT_PREFERENCES, spendablePlaces },
+    wallet: { state, preferences: DEFAULT_PREFERENCES, spendableNow },
     balanceOf: () => ({ addresses: [{ minor: 0, ...funds }] }),
   } as unknown as PrepareParts;
   const paid = destinations.map((destination) => ({ ...destination, paysFee }));

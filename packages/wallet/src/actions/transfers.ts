@@ -107,7 +107,7 @@ export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise
   const { outputs } = wallet.state;
   const visible: OwnedOutput[] = [];
   for (const account of [...outputs.accounts])
-    for (const place of await runSliced(wallet.spendablePlaces(account)))
+    for (const place of await runSliced(outputs.spendable(account, wallet.spendableNow)))
       if (!outputs.isHidden(place)) visible.push(outputs.at(place)!);
   const isRare = await isUnmixable(
     wallet.daemon,

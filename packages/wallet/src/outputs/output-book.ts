@@ -1,5 +1,5 @@
 /**
- * A wallet's outputs, in the order in which it found them: with all look-up tables some 49 bytes each, and 184 more of
+ * A wallet's outputs, in the order in which it found them: with all look-up tables some 60 bytes each, and 184 more of
  * what `cold` holds. Every change of one goes through a method of the book, which keeps sums and tables right; what it
  * returns are copies.
  */
@@ -192,6 +192,7 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     this.#cold.writeKeyImage(place, keyImage);
     page.mark("keyImage", index, true);
     this.#byKeyImage.add(place);
+    this.touchFree(place);
     this.#markRow(place);
   }
 
@@ -267,6 +268,7 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     for (const [index, by] of rest.pending) this.#pending.set(first + index, by);
     for (const [index, older] of rest.replaced) this.#replaced.set(first + index, older);
     this.end += count;
+    this.forgetFree();
     this.#tallyRow(first, count);
     return count;
   }
@@ -287,6 +289,7 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
       yield;
       index.markSegments();
     }
+    yield* this.indexFree();
   }
 
   /** Tells the height the wallet has reached: what that unlocks need not be looked at any more. */
@@ -345,7 +348,7 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
       },
       by,
     );
-    page.countUnspent(index, by);
+    this.countFree(place, by);
     if (!page.is("rct", index)) this.visible += by;
     if (isSpent) return;
     if (by === 1) this.#locked.add(major, place, this.lockAt(place));
@@ -357,7 +360,6 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     const { page, index: from } = this.locate(first);
     const { majors, minors, heights, spends, amounts } = page.columns;
     const unlockedUpTo = this.#locked.passed - SPENDABLE_AGE;
-    let unspent = 0;
     for (let index = from; index < from + count; index++) {
       const isTimed = page.is("unlockTime", index) && waitsForTime(this.lockAt(first - from + index));
       if (isTimed) this.#timed += 1;
@@ -368,7 +370,6 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
       if (spends[index] !== 0) continue;
       const isPending = page.is("pending", index);
       const isFrozen = page.is("frozen", index);
-      if (!isPending) unspent += 1;
       if (!isPending) sum.unspent += 1;
       if (isPending && !isFrozen) {
         sum.reservedCount += 1;
@@ -380,7 +381,6 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
       if (heights[index]! <= unlockedUpTo && !page.is("unlockTime", index)) continue;
       this.#locked.add(majors[index]!, first - from + index, this.lockAt(first - from + index));
     }
-    page.addUnspent(unspent);
   }
 
   #lockAgain(height: number): void {

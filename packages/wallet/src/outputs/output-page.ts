@@ -1,6 +1,6 @@
 /** Some outputs as columns of what changes and choices of inputs need: 25 bytes of each, and 8 where some have unlock times. */
 import type { ColdOutput } from "./cold-outputs.ts";
-import { SPENDABLE_AGE } from "./locked-places.ts";
+import { SPENDABLE_AGE, waitsForTime } from "./locked-places.ts";
 import type { OwnedOutput } from "./owned-output.ts";
 
 /** Maximum number of outputs of a page. */
@@ -15,8 +15,10 @@ export type Lock = { readonly height: number; readonly unlockTime: bigint };
 /** What decides whether an output may be spent. */
 export type SpendableQuestion = {
   readonly height: number;
+  /** Since 1970. */
+  readonly seconds: number;
   readonly needsKeyImage: boolean;
-  /** Decides for outputs that may be locked at that height. */
+  /** Decides for outputs that may be locked at that height or time. */
   readonly isUnlocked: (output: Lock) => boolean;
 };
 
@@ -61,17 +63,16 @@ type NumberColumn = "heights" | "spends" | "majors" | "minors";
 export class OutputPage {
   columns: Columns = columnsOf(LEAST_OUTPUTS);
   #capacity = LEAST_OUTPUTS;
-  /** Number of outputs that nothing spends. */
-  unspent = 0;
   /** No output is in a higher block. */
   greatestHeight = 0;
+  /** From this height on all are unlocked; infinite if one waits for a time. */
+  opensBy = 0;
   /** Above the height of every block that spends one of the outputs. */
   greatestSpend = 0;
   /** Whether an output may have an unlock time, and the column is there. */
   hasUnlockTimes = false;
   /** No amount is below this number, which is near to one. */
   leastAmount = Number.POSITIVE_INFINITY;
-  #greatestUnspent: number | undefined;
 
   /** Makes room for an output at an index below `PAGE_OUTPUTS`. */
   reserve(index: number): void {
@@ -100,29 +101,6 @@ export class OutputPage {
     return amountWords[2 * index + HIGH_WORD]! * 2 ** 32 + amountWords[2 * index + 1 - HIGH_WORD]!;
   }
 
-  /** The number nearest to the greatest amount of its first `length` outputs that nothing spends; -1 if there is none. */
-  greatestUnspent(length: number): number {
-    let greatest = this.#greatestUnspent ?? -1;
-    if (this.#greatestUnspent === undefined)
-      for (let index = 0; index < length; index++)
-        if (this.isUnspent(index)) greatest = Math.max(greatest, this.amountNumber(index));
-    this.#greatestUnspent = greatest;
-    return greatest;
-  }
-
-  /** Counts an output in (`by` 1) or out again (`by` -1), if nothing spends it. */
-  countUnspent(index: number, by: 1 | -1): void {
-    if (!this.isUnspent(index)) return;
-    this.unspent += by;
-    this.#greatestUnspent = undefined;
-  }
-
-  /** Counts in outputs that nothing spends. */
-  addUnspent(count: number): void {
-    this.unspent += count;
-    this.#greatestUnspent = undefined;
-  }
-
   is(flag: Flag, index: number): boolean {
     return (this.columns.flags[index]! & FLAGS[flag]) !== 0;
   }
@@ -137,9 +115,15 @@ export class OutputPage {
     return this.columns.spends[index] === 0 && !this.is("pending", index);
   }
 
+  /** True while nothing spends the output, and its owner has not frozen it. */
+  isFree(index: number): boolean {
+    const { spends, flags } = this.columns;
+    return spends[index] === 0 && (flags[index]! & (FLAGS.pending | FLAGS.frozen)) === 0;
+  }
+
   /** False only for outputs that are unlocked at a height, whatever the time. */
   mayBeLocked(index: number, height: number): boolean {
-    if (this.greatestHeight + SPENDABLE_AGE <= height && !this.hasUnlockTimes) return false;
+    if (this.opensBy <= height) return false;
     return this.is("unlockTime", index) || this.columns.heights[index]! + SPENDABLE_AGE > height;
   }
 
@@ -172,6 +156,17 @@ export class OutputPage {
     this.mark("unlockTime", index, output.unlockTime !== 0n);
     this.setSpentHeight(index, output.spentHeight);
     this.mark("keyImage", index, output.keyImage !== undefined);
+    this.#noteLock(index);
+  }
+
+  #noteLock(index: number): void {
+    const spendableAt = this.columns.heights[index]! + SPENDABLE_AGE;
+    this.opensBy = Math.max(this.opensBy, spendableAt);
+    if (!this.is("unlockTime", index)) return;
+    const unlockTime = this.columns.unlockTimes[index]!;
+    this.opensBy = waitsForTime({ unlockTime })
+      ? Number.POSITIVE_INFINITY
+      : Math.max(this.opensBy, Number(unlockTime));
   }
 
   #setNumber(column: NumberColumn, index: number, value: number): void {
@@ -201,6 +196,7 @@ export class OutputPage {
       this.greatestHeight = Math.max(this.greatestHeight, heights[index]!);
       this.greatestSpend = Math.max(this.greatestSpend, spends[index]!);
       this.leastAmount = Math.min(this.leastAmount, this.amountNumber(index));
+      this.#noteLock(index);
     }
   }
 }

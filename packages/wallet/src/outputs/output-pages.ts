@@ -1,5 +1,7 @@
 /** The columns of a wallet's outputs, as they are read: no output object is created to read one column. */
-import { SPENDABLE_AGE } from "./locked-places.ts";
+import { Column } from "../packed/column.ts";
+import { type FreePart, FreePlaces } from "./free-places.ts";
+import type { FreeFilter } from "./free-summary.ts";
 import {
   isSpendable,
   type Lock,
@@ -7,6 +9,10 @@ import {
   PAGE_OUTPUTS,
   type SpendableQuestion,
 } from "./output-page.ts";
+import type { SubaddressIndex } from "./owned-output.ts";
+
+/** From this number of outputs on the free ones are found before they are asked for. */
+const MANY_OUTPUTS = 8192;
 
 export type At = { readonly page: OutputPage; readonly index: number };
 
@@ -14,6 +20,8 @@ export class OutputPages {
   protected readonly pages: OutputPage[] = [];
   protected end = 0;
   protected imageCount = 0;
+  /** Undefined until they are asked for, or many. */
+  #free: FreePlaces | undefined;
   /** Number of outputs that are not RingCT outputs. */
   protected visible = 0;
 
@@ -35,21 +43,6 @@ export class OutputPages {
   /** No amount is below this number, which is near to one. */
   get leastAmount(): number {
     return this.pages.reduce((least, page) => Math.min(least, page.leastAmount), Number.POSITIVE_INFINITY);
-  }
-
-  /** The place after the page that has a place, and the number nearest to the greatest unspent amount on it. */
-  pageAt(place: number): { readonly end: number; readonly greatest: number } {
-    const first = place - (place % PAGE_OUTPUTS);
-    const greatest = this.pageOf(place).greatestUnspent(Math.min(PAGE_OUTPUTS, this.end - first));
-    return { end: first + PAGE_OUTPUTS, greatest };
-  }
-
-  /** Places of outputs that nothing spends, frozen ones included. */
-  *unspentPlaces(): IterableIterator<number> {
-    for (const { page, first, length } of this.#filled()) {
-      if (page.unspent === 0) continue;
-      for (let index = 0; index < length; index++) if (page.isUnspent(index)) yield first + index;
-    }
   }
 
   /** Places of all outputs of an account. */
@@ -101,34 +94,31 @@ export class OutputPages {
   }
 
   /**
-   * Finds the places of an account's outputs that may be spent, ascending; pauses between pages. Changes in a pause are
-   * seen from the page reached on.
+   * Finds the places of an account's outputs that may be spent, ascending; pauses in between. Changes in a pause are not
+   * seen.
    */
   *spendable(account: number, question: SpendableQuestion): Generator<void, Uint32Array> {
-    const places = new Uint32Array(this.pages.reduce((sum, { unspent }) => sum + unspent, 0));
-    let count = 0;
-    for (let number = 0; number < this.pages.length && count < places.length; number++) {
-      count = this.#spendableOn(number, { account, question }, { places, count });
+    const places = new Column();
+    for (const part of this.#freePlaces.places(account)) {
+      for (const place of part) if (this.isSpendable(place, question)) places.push(place);
       yield;
     }
-    return places.subarray(0, Math.min(count, places.length));
+    return places.slice(0, places.length);
   }
 
-  /** Writes the spendable places of a page behind those found before; returns the number of all. */
-  #spendableOn(
-    number: number,
-    { account, question }: { readonly account: number; readonly question: SpendableQuestion },
-    { places, count }: { readonly places: Uint32Array; readonly count: number },
-  ): number {
-    const page = this.pages[number]!;
-    if (page.unspent === 0) return count;
-    const { majors } = page.columns;
-    const first = number * PAGE_OUTPUTS;
-    const length = Math.min(PAGE_OUTPUTS, this.end - first);
-    let end = count;
-    for (let index = 0; index < length; index++)
-      if (majors[index] === account && isSpendable(page, index, question)) places[end++] = first + index;
-    return end;
+  /** The same as `freeOfAccount`, as it is when the last step returns; pauses in between. */
+  findFreeOfAccount(account: number, filter: FreeFilter): Generator<void, FreePart[]> {
+    return this.#freePlaces.findOfAccount(account, filter);
+  }
+
+  /** Those of an account's outputs that a payment may spend, as they are now; all that are asked for match the filter. */
+  freeOfAccount(account: number, filter: FreeFilter): FreePart[] {
+    return this.#freePlaces.ofAccount(account, filter);
+  }
+
+  /** The same of an address. */
+  freeOfAddress(address: SubaddressIndex, filter: FreeFilter): FreePart[] {
+    return this.#freePlaces.ofAddress(address, filter);
   }
 
   /** First place whose output is in a block of this height or above. */
@@ -150,6 +140,37 @@ export class OutputPages {
     }
   }
 
+  /** Has many outputs found by account and address, after rows were added, in steps between which nothing may change. */
+  protected *indexFree(): Generator<void> {
+    if (this.end >= MANY_OUTPUTS) this.#free = yield* FreePlaces.of(this.pages, this.end);
+  }
+
+  /** Tells that rows were added. */
+  protected forgetFree(): void {
+    this.#free = undefined;
+  }
+
+  /** Counts an output in (`by` 1), or out before it changes. */
+  protected countFree(place: number, by: 1 | -1): void {
+    // With so many it takes a moment to find all; those of smaller wallets are found for their first payment.
+    if (this.#free === undefined) {
+      if (by === 1 && place === MANY_OUTPUTS) resultOf(this.indexFree());
+      return;
+    }
+    if (!this.pageOf(place).isFree(place % PAGE_OUTPUTS)) return;
+    if (by === 1) this.#free.add(place);
+    else this.#free.delete(place);
+  }
+
+  protected touchFree(place: number): void {
+    this.#free?.touch(place);
+  }
+
+  get #freePlaces(): FreePlaces {
+    this.#free ??= resultOf(FreePlaces.of(this.pages, this.end));
+    return this.#free;
+  }
+
   protected pageOf(place: number): OutputPage {
     return this.pages[Math.floor(place / PAGE_OUTPUTS)]!;
   }
@@ -165,8 +186,7 @@ export class OutputPages {
   /** Places of unspent outputs that may be locked at a height, or have an unlock time. */
   protected *maybeLocked(height: number): Generator<number> {
     for (const { page, first, length } of this.#filled()) {
-      const isOld = page.greatestHeight + SPENDABLE_AGE <= height && !page.hasUnlockTimes;
-      if (isOld) continue;
+      if (page.opensBy <= height) continue;
       for (let index = 0; index < length; index++) if (page.columns.spends[index] === 0) yield first + index;
     }
   }
@@ -177,5 +197,13 @@ export class OutputPages {
       const first = number * PAGE_OUTPUTS;
       yield { page, first, length: Math.min(PAGE_OUTPUTS, this.end - first) };
     }
+  }
+}
+
+/** The result of steps without their pauses. */
+function resultOf<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
   }
 }

@@ -1,13 +1,14 @@
-/** Which outputs a payment may spend: places of the wallet's book, found in steps without making an output. */
-import { isDecomposedAmount, MAX_AMOUNT } from "@anulo/protocol";
+/** Which outputs a payment may spend: places of the wallet's book, found without making an output. */
 import type { AccountBalance } from "../history/balance.ts";
+import { type FreeFilter, isRareAmount } from "../outputs/free-summary.ts";
 import type { OutputBook } from "../outputs/output-book.ts";
+import type { SpendableQuestion } from "../outputs/output-page.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import type { Preferences } from "../preferences.ts";
-import { ByAddress } from "./by-address.ts";
-import { poolOfPlaces, whileUnchanged } from "./output-pool.ts";
+import { boundOf, poolOfParts } from "./output-pool.ts";
 import { fractionalThreshold } from "./plan.ts";
-import type { OutputGroup, PaymentRequest } from "./plan-payment.ts";
+import type { OutputGroup, OutputGroups, PaymentRequest } from "./plan-payment.ts";
+import { type Preferable, preferableIn } from "./preferable.ts";
 import type { FeeRate } from "./stages.ts";
 
 /** The wallet that pays, and the rate of the fee for the requested priority. */
@@ -15,8 +16,8 @@ export type CandidateParts = {
   readonly wallet: {
     readonly preferences: Preferences;
     readonly state: { readonly outputs: OutputBook };
-    /** Finds the places of the outputs that can be spent; pauses in between. */
-    readonly spendablePlaces: (account: number) => Generator<void, Uint32Array>;
+    /** Decides what can be spent now. */
+    readonly spendableNow: SpendableQuestion;
   };
   readonly feeRate: FeeRate;
 };
@@ -76,67 +77,102 @@ function isAtLeast(outputs: OutputBook, amount: bigint): (place: number) => bool
 
 /** Whether few other outputs have its amount: it dates from before amounts were split into digits. */
 export const isDust = ({ rct, amount }: Pick<OwnedOutput, "rct" | "amount">): boolean =>
-  !rct && !isDecomposedAmount(amount);
+  !rct && isRareAmount(amount);
 
-const isDustAt = (outputs: OutputBook, place: number): boolean =>
-  !outputs.isHidden(place) && isDust({ rct: false, amount: outputs.amountOf(place) });
+/** From what a payment is made: an account, and numbers of its addresses, none for all. */
+type Payer = { readonly account: number; readonly minors: readonly number[] };
 
-/** Finds those of some places whose amounts payments may spend. */
-function* preferredPlaces({ wallet }: CandidateParts, places: Uint32Array): Generator<void, Uint32Array> {
-  const { leastAmount, greatestAmount } = wallet.preferences;
-  const { outputs } = wallet.state;
-  if (leastAmount === 0n && greatestAmount >= MAX_AMOUNT) return places;
-  return yield* placesWhere(places, (place) => {
-    const amount = outputs.amountOf(place);
-    return amount >= leastAmount && amount <= greatestAmount;
-  });
+/** What the wallet's preferences and the fee rate leave of an account's outputs, by kind. */
+function filtersOf({ wallet, feeRate }: CandidateParts) {
+  const { leastAmount, greatestAmount, ignoresFractional } = wallet.preferences;
+  const question = wallet.spendableNow;
+  const paysItself = ignoresFractional ? fractionalThreshold(feeRate) : 0n;
+  const common = {
+    question,
+    leastAmount: leastAmount > paysItself ? leastAmount : paysItself,
+    greatestAmount,
+  };
+  return {
+    hidden: { kind: "hidden", question, leastAmount, greatestAmount },
+    clear: { kind: "clear", ...common },
+    dust: { kind: "dust", ...common },
+  } as const satisfies Record<string, FreeFilter>;
 }
 
-/** The places by address; the address with most unlocked money comes first. */
-function richestFirst(
-  outputs: OutputBook,
-  places: Uint32Array,
-  { account, addresses }: { readonly account: number } & Pick<AccountBalance, "addresses">,
-): OutputGroup[] {
-  if (places.length === 0) return [];
-  const byAddress = new ByAddress(places.length, (i) => outputs.minorOf(places[i]!));
-  const unlocked = new Map(addresses.map((each) => [each.minor, each.unlocked]));
-  const moneyOf = (minor: number) => unlocked.get(minor) ?? 0n;
-  return [...outputs.sumsOf(account).keys()]
-    .sort((a, b) => (moneyOf(a) === moneyOf(b) ? 0 : moneyOf(a) < moneyOf(b) ? 1 : -1))
-    .map((minor) => ({
+/** The outputs by address; the address with most unlocked money comes first. */
+class RichestFirst implements OutputGroups {
+  readonly #outputs: OutputBook;
+  readonly #payer: Payer;
+  readonly #filter: FreeFilter;
+  readonly #addresses: AccountBalance["addresses"];
+
+  constructor(
+    outputs: OutputBook,
+    { payer, filter, addresses }: { payer: Payer; filter: FreeFilter } & Pick<AccountBalance, "addresses">,
+  ) {
+    this.#outputs = outputs;
+    this.#payer = payer;
+    this.#filter = filter;
+    this.#addresses = addresses;
+  }
+
+  of(minor: number): OutputGroup | undefined {
+    return this.#outputs.sumsOf(this.#payer.account).has(minor) ? this.#groupOf(minor) : undefined;
+  }
+
+  *[Symbol.iterator](): Generator<OutputGroup> {
+    const unlocked = new Map(this.#addresses.map((each) => [each.minor, each.unlocked]));
+    const richest = Array.from(this.#outputs.sumsOf(this.#payer.account).keys(), (minor) => ({
       minor,
-      *find() {
-        const indices = yield* whileUnchanged(outputs, byAddress.indicesOf(minor));
-        const chosenPlaces = indices.map((i) => places[i]!);
-        return poolOfPlaces(outputs, chosenPlaces);
-      },
+      money: unlocked.get(minor) ?? 0n,
     }));
+    if (richest.length === 0) return;
+    // Most payments need no other.
+    yield this.#groupOf(richest.reduce((most, each) => (each.money > most.money ? each : most)).minor);
+    richest.sort((a, b) => (a.money === b.money ? 0 : a.money < b.money ? 1 : -1));
+    for (const { minor } of richest.slice(1)) yield this.#groupOf(minor);
+  }
+
+  #groupOf(minor: number): OutputGroup {
+    return { minor, find: () => poolOfParts(this.#outputs, this.#partsOf(minor)) };
+  }
+
+  #partsOf(minor: number) {
+    const { account, minors } = this.#payer;
+    if (minors.length > 0 && !minors.includes(minor)) return [];
+    return this.#outputs.freeOfAddress({ major: account, minor }, this.#filter);
+  }
 }
+
+const NO_GROUPS: OutputGroups = { of: () => undefined, *[Symbol.iterator]() {} };
+
+/** Whether an account, or one of some of its addresses, has an output that matches. */
+function hasAny(outputs: OutputBook, { account, minors }: Payer, filter: FreeFilter): boolean {
+  if (minors.length === 0) return outputs.freeOfAccount(account, filter).length > 0;
+  return minors.some((minor) => outputs.freeOfAddress({ major: account, minor }, filter).length > 0);
+}
+
+type Pools = Pick<PaymentRequest, "groups" | "dustGroups" | "preferable">;
 
 /** Finds the outputs from which a payment is made; undefined if none is worth spending. Pauses in between. */
 export function* poolsFor(
   parts: CandidateParts,
-  { account, minors }: { readonly account: number; readonly minors: readonly number[] },
-  balance: AccountBalance,
-): Generator<void, Pick<PaymentRequest, "groups" | "dustGroups" | "preferable"> | undefined> {
+  { account, minors }: Payer,
+  { addresses }: Pick<AccountBalance, "addresses">,
+): Generator<void, Pools | undefined> {
   const { outputs } = parts.wallet.state;
-  const unlocked = yield* parts.wallet.spendablePlaces(account);
-  const spendable = yield* preferredPlaces(parts, yield* placesOfAddresses(parts, unlocked, minors));
-  const usable = yield* usablePlaces(parts, spendable);
-  if (usable.length === 0) return undefined;
-  const hidden = outputs.isAllHidden
-    ? spendable
-    : yield* placesWhere(spendable, (place) => outputs.isHidden(place));
-  const isAllHidden = hidden === spendable;
-  const clear = isAllHidden ? usable : yield* placesWhere(usable, (place) => !isDustAt(outputs, place));
-  const dust = isAllHidden
-    ? new Uint32Array(0)
-    : yield* placesWhere(usable, (place) => isDustAt(outputs, place));
-  const order = { account, addresses: balance.addresses };
+  const [payer, filters] = [{ account, minors }, filtersOf(parts)];
+  const ofAccount =
+    minors.length === 0 ? yield* outputs.findFreeOfAccount(account, filters.hidden) : undefined;
+  const preferable: Preferable = preferableIn(outputs, { ...payer, ofAccount }, filters.hidden);
+  const hasHidden = preferable.first(boundOf(filters.clear.leastAmount)) !== undefined;
+  const hasDust = !outputs.isAllHidden && hasAny(outputs, payer, filters.dust);
+  const hasClear = hasHidden || (!outputs.isAllHidden && hasAny(outputs, payer, filters.clear));
+  if (!hasClear && !hasDust) return undefined;
+  const groupsOf = (filter: FreeFilter) => new RichestFirst(outputs, { payer, filter, addresses });
   return {
-    groups: richestFirst(outputs, clear, order),
-    dustGroups: richestFirst(outputs, dust, order),
-    preferable: poolOfPlaces(outputs, hidden),
+    groups: hasClear ? groupsOf(filters.clear) : NO_GROUPS,
+    dustGroups: hasDust ? groupsOf(filters.dust) : NO_GROUPS,
+    preferable,
   };
 }

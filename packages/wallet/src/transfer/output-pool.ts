@@ -1,4 +1,5 @@
 /** Outputs of which inputs are taken, one by one: however many there are, none is copied before it is taken. */
+import { type FreePart, placesIn } from "../outputs/free-places.ts";
 import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -11,15 +12,25 @@ export type OutputPool = {
   amountAt(index: number): bigint;
   /** The nearest number to the amount, for quick comparisons. */
   amountNumberAt(index: number): number;
-  minorAt(index: number): number;
   /** Whether it is a RingCT output. */
   isHiddenAt(index: number): boolean;
-  /** Index of the first output from an index on that is worth as much as the bound; -1 if there is none. */
-  firstAtLeast(from: number, least: Bound): number;
+  /** All indices in ascending runs, with what is known of the outputs in each. */
+  runs(): readonly Run[];
   /** -1 for an output that is not there. */
   indexOf(output: OwnedOutput): number;
   /** Moves the last one to the index, which decides between equal ones. Source: wallet2.cpp `pop_index`. */
   removeAt(index: number): void;
+};
+
+/** Some outputs of a pool, from one index to before another. */
+export type Run = {
+  readonly from: number;
+  readonly to: number;
+  /** No amount is nearer to a lesser or a greater number. */
+  readonly least: number;
+  readonly greatest: number;
+  /** False only if none is a RingCT output. */
+  readonly mayHaveHidden: boolean;
 };
 
 /** An amount (atomic units), and the number nearest to it, for quick comparisons. */
@@ -51,10 +62,20 @@ export function poolOf(outputs: readonly OwnedOutput[]): OutputPool {
     heightAt: (index) => remaining[index]!.height,
     amountAt: (index) => remaining[index]!.amount,
     amountNumberAt: (index) => Number(remaining[index]!.amount),
-    minorAt: (index) => remaining[index]!.subaddress.minor,
     isHiddenAt: (index) => remaining[index]!.rct,
-    firstAtLeast: (from, { amount }) =>
-      remaining.findIndex((output, at) => at >= from && output.amount >= amount),
+    runs: () => [
+      ...(remaining.length === 0
+        ? []
+        : [
+            {
+              from: 0,
+              to: remaining.length,
+              least: 0,
+              greatest: Number.POSITIVE_INFINITY,
+              mayHaveHidden: true,
+            },
+          ]),
+    ],
     indexOf: (output) => remaining.indexOf(output),
     removeAt(index) {
       const last = remaining.pop();
@@ -77,28 +98,46 @@ export function* whileUnchanged<T>(book: OutputBook, steps: Generator<void, T>):
   }
 }
 
+/** A check for such a reorganisation since this call. */
+export function createPlaceCheck(book: OutputBook): () => void {
+  const { version } = book;
+  return () => {
+    if (book.version !== version) throw outputsHaveChanged();
+  };
+}
+
 /**
- * A pool of a wallet's outputs, by their places in its book. Its methods throw `WalletRefusal` once a reorganisation
- * has given places to other outputs.
+ * A pool of outputs of one address of a wallet. Its methods throw `WalletRefusal` once a reorganisation has given places
+ * to other outputs.
  */
-export function poolOfPlaces(book: OutputBook, places: Uint32Array): OutputPool {
-  return new PlacePool(book, places);
+export function poolOfParts(book: OutputBook, parts: readonly FreePart[]): OutputPool {
+  return new PlacePool(book, parts);
 }
 
 class PlacePool implements OutputPool {
   readonly #book: OutputBook;
-  readonly #version: number;
-  #places: Uint32Array;
-  #isOwn = false;
+  readonly #check: () => void;
+  readonly #parts: readonly FreePart[];
+  /** Number of outputs before each part, and at last of all. */
+  readonly #starts: Uint32Array;
+  /** The places in a part that match, once they were looked at. */
+  readonly #placesOf = new Map<number, Uint32Array>();
+  /** By index: the place that was moved there. */
+  readonly #moved = new Map<number, number>();
+  #size: number;
 
-  constructor(book: OutputBook, places: Uint32Array) {
+  constructor(book: OutputBook, parts: readonly FreePart[]) {
     this.#book = book;
-    this.#version = book.version;
-    this.#places = places;
+    this.#check = createPlaceCheck(book);
+    this.#parts = parts;
+    this.#starts = new Uint32Array(parts.length + 1);
+    for (const [number, { summary }] of parts.entries())
+      this.#starts[number + 1] = this.#starts[number]! + summary.count;
+    this.#size = this.#starts[parts.length]!;
   }
 
   get size(): number {
-    return this.#places.length;
+    return this.#size;
   }
 
   at(index: number): OwnedOutput {
@@ -117,39 +156,84 @@ class PlacePool implements OutputPool {
     return this.#book.amountNumberOf(this.#placeAt(index));
   }
 
-  minorAt(index: number): number {
-    return this.#book.minorOf(this.#placeAt(index));
-  }
-
   isHiddenAt(index: number): boolean {
     return this.#book.isHidden(this.#placeAt(index));
   }
 
-  firstAtLeast(from: number, least: Bound): number {
-    for (let index = from; index < this.size; ) {
-      const { end, greatest } = this.#book.pageAt(this.#placeAt(index));
-      const isBelow = greatest < least.near;
-      for (; index < this.size && this.#places[index]! < end; index++)
-        if (!isBelow && compareAmount(this, index, least) >= 0) return index;
+  runs(): readonly Run[] {
+    this.#check();
+    const runs: Run[] = [];
+    for (const [number, { summary }] of this.#parts.entries()) {
+      const [from, to] = [this.#starts[number]!, Math.min(this.#starts[number + 1]!, this.#size)];
+      if (from >= to) break;
+      const { least, greatest, hasHidden: mayHaveHidden } = summary;
+      runs.push({ from, to, least, greatest, mayHaveHidden });
     }
-    return -1;
+    if (this.#moved.size > 0) this.#widen(runs);
+    return runs;
+  }
+
+  /** Has the runs tell of what was moved into them, too. */
+  #widen(runs: Run[]): void {
+    for (const [index, place] of this.#moved) {
+      const number = this.#partAt(index);
+      const { least, greatest, mayHaveHidden, ...range } = runs[number]!;
+      const amount = this.#book.amountNumberOf(place);
+      runs[number] = {
+        ...range,
+        least: Math.min(least, amount),
+        greatest: Math.max(greatest, amount),
+        mayHaveHidden: mayHaveHidden || this.#book.isHidden(place),
+      };
+    }
   }
 
   indexOf({ oneTimeKey }: OwnedOutput): number {
+    this.#check();
     const place = this.#book.placeOfKey(oneTimeKey);
-    return place === undefined ? -1 : this.#places.indexOf(place);
+    if (place === undefined) return -1;
+    for (const [index, moved] of this.#moved) if (moved === place) return index;
+    const number = lastWhere(this.#parts.length, (each) => firstOf(this.#parts[each]!) <= place);
+    const at = number === -1 ? -1 : this.#placesIn(number).indexOf(place);
+    const index = at === -1 ? -1 : this.#starts[number]! + at;
+    return index < this.#size && !this.#moved.has(index) ? index : -1;
   }
 
   removeAt(index: number): void {
-    // Other pools may read the same places.
-    if (!this.#isOwn) this.#places = this.#places.slice();
-    this.#isOwn = true;
-    this.#places[index] = this.#places.at(-1)!;
-    this.#places = this.#places.subarray(0, -1);
+    const last = this.#size - 1;
+    if (index !== last) this.#moved.set(index, this.#placeAt(last));
+    this.#moved.delete(last);
+    this.#size = last;
   }
 
   #placeAt(index: number): number {
-    if (this.#book.version !== this.#version) throw outputsHaveChanged();
-    return this.#places[index]!;
+    this.#check();
+    const moved = this.#moved.get(index);
+    if (moved !== undefined) return moved;
+    const number = this.#partAt(index);
+    return this.#placesIn(number)[index - this.#starts[number]!]!;
   }
+
+  #partAt(index: number): number {
+    return lastWhere(this.#parts.length, (number) => this.#starts[number]! <= index);
+  }
+
+  #placesIn(number: number): Uint32Array {
+    const places = this.#placesOf.get(number) ?? placesIn(this.#parts[number]!);
+    this.#placesOf.set(number, places);
+    return places;
+  }
+}
+
+const firstOf = ({ places, from }: FreePart): number => places[from]!;
+
+/** The last number below `count` of which something is true that is true of all before it; -1 if there is none. */
+function lastWhere(count: number, isTrue: (number: number) => boolean): number {
+  let low = 0;
+  for (let high = count; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (isTrue(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

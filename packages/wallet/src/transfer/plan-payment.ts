@@ -17,6 +17,7 @@ import {
   withFee,
   withFeeSubtracted,
 } from "./plan.ts";
+import type { Preferable } from "./preferable.ts";
 import { pickRandomInput, preferredInputs, relatednessOf, smallestInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 import { isSameReceiver } from "./tx-keys.ts";
@@ -24,25 +25,30 @@ import { isSameReceiver } from "./tx-keys.ts";
 /** The outputs of one subaddress. */
 export type OutputGroup = {
   readonly minor: number;
-  /** Finds them, once the group is used; there may be none. Pauses in between. */
-  readonly find: () => Generator<void, OutputPool>;
+  /** Finds them, once the group is used; there may be none. */
+  readonly find: () => OutputPool;
+};
+
+/** Outputs by subaddress, in the order in which the subaddresses are used up. */
+export type OutputGroups = Iterable<OutputGroup> & {
+  /** The group of a subaddress, by its number in the account; undefined if there is none. */
+  of(minor: number): OutputGroup | undefined;
 };
 
 export type PaymentRequest = {
   /** Amounts above 0. */
   readonly destinations: readonly Destination[];
-  /** Spendable outputs by subaddress, in the order in which the subaddresses are used up. */
-  readonly groups: readonly OutputGroup[];
-  /** Outputs of rare public amounts, also by subaddress: few decoys exist for them, so they come last. */
-  readonly dustGroups: readonly OutputGroup[];
-  /** RingCT outputs of which one or two may pay everything, in the order in which the wallet found them. */
-  readonly preferable: OutputPool;
+  readonly groups: OutputGroups;
+  /** Outputs of rare public amounts: few decoys exist for them, so they come last. */
+  readonly dustGroups: OutputGroups;
+  /** RingCT outputs of which one or two may pay everything. */
+  readonly preferable: Preferable;
   readonly random: RandomSource;
   readonly preferences: Preferences;
 };
 
 /** Unused outputs: those of the group in use, and the groups after it. */
-type GroupsInUse = { pool: OutputPool; readonly rest: OutputGroup[] };
+type GroupsInUse = { pool: OutputPool; readonly rest: Iterator<OutputGroup> };
 
 /** A transaction being planned: `inputs` pay `destinations`, the last of which may be paid in part only. */
 type Draft = {
@@ -98,9 +104,12 @@ function take(pool: OutputPool, output: OwnedOutput): void {
 function* hasLarge(pool: OutputPool, amount: bigint, count: bigint): Generator<void, boolean> {
   const least = boundOf(amount);
   let total = 0n;
-  for (let index = 0; index < pool.size && total < count; index++) {
-    if (compareAmount(pool, index, least) >= 0) total++;
-    if (index % 1024 === 1023) yield;
+  for (const { from, to, greatest } of pool.runs()) {
+    if (greatest < least.near) continue;
+    for (let index = from; index < to && total < count; index++) {
+      if (compareAmount(pool, index, least) >= 0) total++;
+      if (index % 1024 === 1023) yield;
+    }
   }
   return total >= count;
 }
@@ -245,20 +254,24 @@ async function closeDraft(progress: Progress): Promise<void> {
 }
 
 /** Continues with the next subaddress when the outputs of the one in use are used up. */
-async function advanceGroups(progress: Progress): Promise<void> {
+function advanceGroups(progress: Progress): void {
   if (progress.unpaid.length === 0 && !progress.isShortOfFee) return;
-  await useNext(progress.groups);
-  await useNext(progress.dustGroups);
+  useNext(progress.groups);
+  useNext(progress.dustGroups);
 }
 
 /** Replaces a pool that is used up by that of the next group that has any output. */
-async function useNext(groups: GroupsInUse): Promise<void> {
-  while (groups.pool.size === 0 && groups.rest.length > 0)
-    groups.pool = await runSliced(groups.rest.shift()!.find());
+function useNext(groups: GroupsInUse): void {
+  while (groups.pool.size === 0) {
+    const next = groups.rest.next();
+    if (next.done === true) return;
+    groups.pool = next.value.find();
+  }
 }
 
 function hasHidden(pool: OutputPool): boolean {
-  for (let index = 0; index < pool.size; index++) if (pool.isHiddenAt(index)) return true;
+  for (const { from, to, mayHaveHidden } of pool.runs())
+    for (let index = from; mayHaveHidden && index < to; index++) if (pool.isHiddenAt(index)) return true;
   return false;
 }
 
@@ -268,20 +281,21 @@ function isUnfinished(progress: Progress): boolean {
 }
 
 /** The groups, with that of an output's subaddress first if it has any output. */
-async function startingWith(
-  groups: readonly OutputGroup[],
-  first: OwnedOutput | undefined,
-): Promise<GroupsInUse> {
-  const rest = [...groups];
-  const at = rest.findIndex(({ minor }) => minor === first?.subaddress.minor);
-  const pool = at === -1 ? poolOf([]) : await runSliced(rest[at]!.find());
-  if (pool.size > 0) {
-    [rest[0], rest[at]] = [rest[at]!, rest[0]!];
-    rest.shift();
-  }
+function startingWith(groups: OutputGroups, first: OwnedOutput | undefined): GroupsInUse {
+  const preferred = first && groups.of(first.subaddress.minor);
+  const pool = preferred?.find() ?? poolOf([]);
+  const rest = pool.size > 0 ? afterFirst(groups, preferred!.minor) : groups[Symbol.iterator]();
   const started = { pool, rest };
-  await useNext(started);
+  useNext(started);
   return started;
+}
+
+/** The groups after that of a subaddress, which has changed places with the first. */
+function* afterFirst(groups: OutputGroups, minor: number): Generator<OutputGroup> {
+  const all = [...groups];
+  const at = all.findIndex((group) => group.minor === minor);
+  all[at] = all[0]!;
+  yield* all.slice(1);
 }
 
 /** The subaddress of the preferred inputs comes first. */
@@ -298,8 +312,8 @@ async function startProgress(request: PaymentRequest, context: PlanContext): Pro
     unpaid: [...destinations],
     isSplit: false,
     drafts: [emptyDraft()],
-    groups: await startingWith(request.groups, preferred[0]),
-    dustGroups: await startingWith(request.dustGroups, preferred[0]),
+    groups: startingWith(request.groups, preferred[0]),
+    dustGroups: startingWith(request.dustGroups, preferred[0]),
     isShortOfFee: false,
     availableForFee: 0n,
     neededFee: 0n,
@@ -323,7 +337,7 @@ export async function planPayment(
     if (progress.isShortOfFee) progress.availableForFee += input.amount;
     else hasRoom = spend(progress, input.amount);
     if (!hasRoom || isTimeToClose(progress)) await closeDraft(progress);
-    await advanceGroups(progress);
+    advanceGroups(progress);
   }
   return progress.drafts.flatMap(({ planned }) => planned ?? []);
 }

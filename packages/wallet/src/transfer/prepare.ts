@@ -7,7 +7,6 @@ import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
-import { ByAddress } from "./by-address.ts";
 import {
   type CandidateParts,
   isDust,
@@ -135,20 +134,19 @@ function sweepError(message: string): WalletRefusal {
 function* chooseSwept(parts: PrepareParts, sweep: Sweep): Generator<void, OwnedOutput[]> {
   const { minors, below } = sweep;
   const { outputs } = parts.wallet.state;
-  const spendable = yield* parts.wallet.spendablePlaces(sweep.account);
+  const spendable = yield* outputs.spendable(sweep.account, parts.wallet.spendableNow);
   if (spendable.length === 0) throw sweepError("No unlocked balance in the specified account");
   const usable = yield* usablePlaces(parts, yield* placesOfAddresses(parts, spendable, minors));
   if (usable.length === 0) throw sweepError("No unlocked balance in the specified subaddress(es)");
   const small = yield* placesWhere(usable, (place) => below === 0n || outputs.amountOf(place) < below);
   if (small.length === 0) throw sweepError("The smallest amount found is not below the specified threshold");
   if (minors.length > 0) return yield* outputsAt(outputs, small);
-  const byAddress = new ByAddress(small.length, (i) => outputs.minorOf(small[i]!));
   const all = yield* minorsOf(outputs, small);
   const eligible = all.filter((minor) => all.length === 1 || minor !== 0);
-  const indices = yield* byAddress.indicesOf(eligible[randomIndex(parts.random, eligible.length)]!);
+  const minorToSweep = eligible[randomIndex(parts.random, eligible.length)]!;
   return yield* outputsAt(
     outputs,
-    indices.map((i) => small[i]!),
+    yield* placesWhere(small, (place) => outputs.minorOf(place) === minorToSweep),
   );
 }
 

@@ -4,14 +4,18 @@
 import type { RandomSource } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
-import { ByAddress } from "./by-address.ts";
-import { type Bound, boundOf, compareAmount, type OutputPool } from "./output-pool.ts";
+import { type Bound, boundOf, compareAmount, type OutputPool, type Run } from "./output-pool.ts";
+import type { Preferable, PreferableSource } from "./preferable.ts";
 import { randomIndex } from "./random.ts";
 
 /** Pairs that are compared at most, so that no number of outputs delays a payment for long. */
 const MAX_PAIRS = 2 ** 20;
 /** Items between two pauses. */
 const STEP = 1024;
+/** Addresses whose outputs are walked beside each other. */
+const FEW_ADDRESSES = 16;
+/** Parts of a pool that are looked at for the smallest output before all are. */
+const FIRST_RUNS = 8;
 /** Outputs that are tried before all of a pool are compared; one that nothing links to the others is the best there is. */
 const TRIES = 64;
 /** Of a larger pool, that many random outputs are compared. */
@@ -41,79 +45,93 @@ function greatestRelatedness(pool: OutputPool, index: number, selection: readonl
 
 /**
  * Finds one output that is enough alone, otherwise the least related pair of one address that is enough, otherwise
- * nothing; pauses in between. `spendable`: in the order in which the wallet found them.
+ * nothing; pauses in between.
  */
-export function* preferredInputs(spendable: OutputPool, needed: bigint): Generator<void, OwnedOutput[]> {
-  const whole = spendable.firstAtLeast(0, boundOf(needed));
-  if (whole !== -1) return [spendable.at(whole)];
+export function* preferredInputs(preferable: Preferable, needed: bigint): Generator<void, OwnedOutput[]> {
+  const whole = preferable.first(boundOf(needed));
+  if (whole !== undefined) return [preferable.source.at(whole)];
   yield;
   const half = boundOf((needed + 1n) / 2n);
-  if (spendable.firstAtLeast(0, half) === -1) return [];
-  return yield* bestPair(spendable, { needed, half });
+  if (preferable.first(half) === undefined) return [];
+  return yield* bestPair(preferable, { needed, half });
 }
 
-/** The outputs of one address that a pair may have. */
-type Candidates = {
-  /** What an output must have at least beside the greatest one of the address. */
-  readonly least: Bound;
-  readonly all: readonly number[];
-  /** Those worth at least half of what is needed, as one of two that are enough must be. */
-  readonly halves: readonly number[];
-};
+type Half = { readonly needed: bigint; readonly half: Bound };
 
 /** Of equally related pairs, the one found first. `half`: of what is needed. */
-function* bestPair(
-  spendable: OutputPool,
-  { needed, half }: { readonly needed: bigint; readonly half: Bound },
-): Generator<void, OwnedOutput[]> {
-  const byAddress = new ByAddress(spendable.size, (index) => spendable.minorAt(index));
-  const candidates = new Map<number, Candidates>();
-  let [pair, best, pairsLeft]: [number[], number, number] = [[], 1, MAX_PAIRS];
-  for (let first = 0; first < spendable.size && pairsLeft > 0 && best > 0; first++) {
-    if (first % STEP === STEP - 1) yield;
-    const minor = spendable.minorAt(first);
-    const ofAddress =
-      candidates.get(minor) ?? candidatesOf(spendable, yield* byAddress.indicesOf(minor), { needed, half });
-    candidates.set(minor, ofAddress);
-    if (compareAmount(spendable, first, ofAddress.least) < 0) continue;
-    const seconds = compareAmount(spendable, first, half) >= 0 ? ofAddress.all : ofAddress.halves;
-    const rest = boundOf(needed - spendable.amountAt(first));
-    for (
-      let at = placeAfter(seconds, first);
-      at < seconds.length && pairsLeft > 0 && best > 0;
-      at++, pairsLeft--
-    ) {
-      if (pairsLeft % STEP === 0) yield;
-      const second = seconds[at]!;
-      if (compareAmount(spendable, second, rest) < 0) continue;
-      const related = relatednessIn(spendable, first, second);
-      if (related < best) [pair, best] = [[first, second], related];
+function* bestPair(preferable: Preferable, { needed, half }: Half): Generator<void, OwnedOutput[]> {
+  const { source } = preferable;
+  const leastOf = createLeastOf(preferable, { needed, half });
+  let [pair, best, pairsLeft, looks]: [number[], number, number, number] = [[], 1, MAX_PAIRS, 0];
+  for (const first of firstOfPairs(preferable, { needed, half }, leastOf)) {
+    if (pairsLeft <= 0 || best <= 0) break;
+    if (looks++ % STEP === STEP - 1) yield;
+    const minor = source.minorAt(first);
+    const least = leastOf(minor);
+    if (least === undefined || compareAmount(source, first, least) < 0) continue;
+    // One of two that are enough is worth at least half.
+    const bound = compareAmount(source, first, half) >= 0 ? least : half;
+    const rest = boundOf(needed - source.amountAt(first));
+    for (const run of preferable.runs({ minor, least: bound, after: first })) {
+      yield;
+      for (let at = indexBehind(run, first); at < run.length && pairsLeft > 0 && best > 0; at++) {
+        const second = run[at]!;
+        if (compareAmount(source, second, bound) < 0) continue;
+        pairsLeft -= 1;
+        if (compareAmount(source, second, rest) < 0) continue;
+        const related = relatednessIn(source, first, second);
+        if (related < best) [pair, best] = [[first, second], related];
+      }
+      if (pairsLeft <= 0 || best <= 0) break;
     }
   }
-  return pair.map((i) => spendable.at(i));
+  return pair.map((key) => source.at(key));
 }
 
-function candidatesOf(
-  spendable: OutputPool,
-  indices: Uint32Array,
-  { needed, half }: { readonly needed: bigint; readonly half: Bound },
-): Candidates {
-  let greatest = boundOf(-1n);
-  for (const i of indices)
-    if (compareAmount(spendable, i, greatest) > 0) greatest = boundOf(spendable.amountAt(i));
-  const least = boundOf(needed - greatest.amount);
-  const all: number[] = [];
-  const halves: number[] = [];
-  for (const i of indices) {
-    if (compareAmount(spendable, i, least) < 0) continue;
-    all.push(i);
-    if (compareAmount(spendable, i, half) >= 0) halves.push(i);
+/** What an output must be worth beside the greatest one of its address; undefined where no pair can be enough. */
+type LeastOf = (minor: number) => Bound | undefined;
+
+function createLeastOf(preferable: Preferable, { needed, half }: Half): LeastOf {
+  const bounds = new Map<number, Bound | undefined>();
+  const find = (minor: number): Bound | undefined => {
+    if (preferable.source.mostOf(minor) < 2) return undefined;
+    const greatest = preferable.greatest(minor);
+    return greatest < half.amount ? undefined : boundOf(needed - greatest);
+  };
+  return (minor) => {
+    if (!bounds.has(minor)) bounds.set(minor, find(minor));
+    return bounds.get(minor);
+  };
+}
+
+/** Keys in order, among which are all that come first in a pair that is enough. */
+function firstOfPairs(preferable: Preferable, { needed, half }: Half, leastOf: LeastOf): Iterable<number> {
+  const minors = preferable.minorsWith(half, FEW_ADDRESSES);
+  if (minors === undefined)
+    return preferable.keys({ minor: undefined, least: boundOf(needed - preferable.greatest()) });
+  return merged(
+    minors.flatMap((minor) => {
+      const least = leastOf(minor);
+      return least === undefined ? [] : [preferable.keys({ minor, least })];
+    }),
+  );
+}
+
+/** The numbers of some ascending lists, ascending. */
+function* merged(lists: readonly Iterator<number>[]): Generator<number> {
+  const heads = lists.map((list) => list.next());
+  for (;;) {
+    let least = -1;
+    for (const [i, { done, value }] of heads.entries())
+      if (done !== true && (least === -1 || value < heads[least]!.value)) least = i;
+    if (least === -1) return;
+    yield heads[least]!.value;
+    heads[least] = lists[least]!.next();
   }
-  return { least, all, halves };
 }
 
-/** Position of the first item above a value, in an ascending list. */
-function placeAfter(ascending: readonly number[], value: number): number {
+/** Index of the first item above a value, in an ascending list. */
+function indexBehind(ascending: Uint32Array, value: number): number {
   let low = 0;
   for (let high = ascending.length; low < high; ) {
     const middle = (low + high) >> 1;
@@ -123,9 +141,9 @@ function placeAfter(ascending: readonly number[], value: number): number {
   return low;
 }
 
-function relatednessIn(pool: OutputPool, a: number, b: number): number {
-  return relatedness(Math.abs(pool.heightAt(a) - pool.heightAt(b)), () =>
-    equalBytes(pool.at(a).txHash, pool.at(b).txHash),
+function relatednessIn(source: PreferableSource, a: number, b: number): number {
+  return relatedness(Math.abs(source.heightAt(a) - source.heightAt(b)), () =>
+    equalBytes(source.at(a).txHash, source.at(b).txHash),
   );
 }
 
@@ -176,15 +194,59 @@ export function* smallestInput(
   pool: OutputPool,
   selection: readonly OwnedOutput[],
 ): Generator<void, number | undefined> {
-  let [smallest, best, amount] = [-1, 1, boundOf(-1n)];
-  for (let index = 0; index < pool.size; index++) {
-    if (index % STEP === STEP - 1) yield;
-    if (!pool.isHiddenAt(index)) continue;
-    const isSmaller = smallest === -1 || compareAmount(pool, index, amount) < 0;
-    if (!isSmaller && best === 0) continue;
-    const related = greatestRelatedness(pool, index, selection);
-    if (related > best || (related === best && !isSmaller)) continue;
-    [smallest, best, amount] = [index, related, boundOf(pool.amountAt(index))];
+  const best = new SmallestInput(pool, selection);
+  const runs = pool.runs().filter(({ mayHaveHidden }) => mayHaveHidden);
+  const left = new Set(runs);
+  // Unless it is related to those chosen, the smallest one decides at once what else has to be looked at.
+  for (let i = 0; i < FIRST_RUNS && left.size > 0 && !best.isLinkedToNone; i++) {
+    const smallest = [...left].reduce((least, run) => (run.least < least.least ? run : least));
+    left.delete(smallest);
+    yield* best.lookAt(smallest);
   }
-  return smallest === -1 ? undefined : smallest;
+  for (const run of left) if (best.mayBeIn(run)) yield* best.lookAt(run);
+  return best.index;
+}
+
+class SmallestInput {
+  index: number | undefined;
+  readonly #pool: OutputPool;
+  readonly #selection: readonly OwnedOutput[];
+  #related = 1;
+  #amount = boundOf(-1n);
+
+  constructor(pool: OutputPool, selection: readonly OwnedOutput[]) {
+    this.#pool = pool;
+    this.#selection = selection;
+  }
+
+  get isLinkedToNone(): boolean {
+    return this.index !== undefined && this.#related === 0;
+  }
+
+  /** Whether a run may have a better one. */
+  mayBeIn({ from, least }: Run): boolean {
+    if (!this.isLinkedToNone || least < this.#amount.near) return true;
+    return least === this.#amount.near && (from < this.index! || least >= Number.MAX_SAFE_INTEGER);
+  }
+
+  *lookAt({ from, to }: Run): Generator<void> {
+    for (let index = from; index < to; index++) {
+      if (index % STEP === STEP - 1) yield;
+      if (!this.#pool.isHiddenAt(index)) continue;
+      const isBefore = this.#isBefore(index);
+      if (!isBefore && this.#related === 0) continue;
+      const related = greatestRelatedness(this.#pool, index, this.#selection);
+      if (related > this.#related || (related === this.#related && !isBefore)) continue;
+      this.index = index;
+      this.#related = related;
+      this.#amount = boundOf(this.#pool.amountAt(index));
+    }
+  }
+
+  /** Whether an output would be taken before the best one so far if both were as related. */
+  #isBefore(index: number): boolean {
+    if (this.index === undefined) return true;
+    const order = compareAmount(this.#pool, index, this.#amount);
+    return order < 0 || (order === 0 && index < this.index);
+  }
 }
