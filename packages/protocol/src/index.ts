@@ -55,6 +55,7 @@ export {
   type PortableType,
   rememberPortable,
   writePortable,
+  writePortableInPieces,
 } from "./codec/epee.ts";
 export { httpLimits, type PortableLimits, peerLimits } from "./codec/epee-scan.ts";
 export { openPortable, PortableNames, PortableValue, readPortable } from "./codec/epee-value.ts";

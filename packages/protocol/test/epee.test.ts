@@ -11,8 +11,10 @@ import {
   peerLimits,
   readPortable,
   readRecord,
+  rememberPortable,
   toHex,
   writePortable,
+  writePortableInPieces,
   writeRecord,
 } from "../src/index.ts";
 
@@ -353,4 +355,31 @@ test("a name is found among others, in any order, and may not come twice anywher
   assert.deepEqual(read(`026262${entry}0162${entry}0161${entry}`, 3), { a: 1, bb: 1 });
   assert.throws(() => read(`0162${entry}0161${entry}0162${entry}`, 3), /two fields of one name/);
   assert.throws(() => read(`01620c08017a${entry}017a${entry}`, 1), /two fields of one name/);
+});
+
+test("an object that is remembered and long is a piece of its own, the same each time; all else is copied", () => {
+  const bytes = (length: number): PortableEntry => ({
+    type: "string",
+    value: Uint8Array.from({ length }, (_, i) => i),
+  });
+  const long = rememberPortable(new Map([["data", bytes(20_000)]]));
+  const short = rememberPortable(new Map([["data", bytes(1000)]]));
+  const whole: PortableObject = new Map<string, PortableEntry>([
+    ["a", bytes(30_000)],
+    ["b", { type: "object", values: [long, short, long] }],
+    ["c", bytes(3)],
+  ]);
+  const [first, second] = [writePortableInPieces(whole), writePortableInPieces(whole)];
+  assert.equal(toHex(Buffer.concat(first)), toHex(writePortable(whole)));
+  assert.deepEqual(
+    first.map((piece, i) => piece === second[i]),
+    [false, true, false, true, false],
+  );
+  assert.equal(first[1], first[3]);
+  const others = first.filter((_, i) => i % 2 === 0);
+  assert.equal(new Set(others.map(({ buffer }) => buffer)).size, 3, "copied");
+  // What is written next must not show in pieces that wait to be sent.
+  const before = toHex(Buffer.concat(first));
+  writePortableInPieces(new Map([["zz", bytes(10_000)]]));
+  assert.equal(toHex(Buffer.concat(first)), before);
 });

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { describe, it } from "node:test";
 import { defaultLimits, type Limits } from "../src/index.ts";
-import { TextPieces } from "../src/schema/text-pieces.ts";
+import { BytePieces } from "../src/schema/byte-pieces.ts";
 import { type Caller, CallerShare } from "../src/server/caller-share.ts";
 import { BadFraming, createBodyReader } from "../src/server/http/body-reader.ts";
 import { HttpConnection, type HttpService } from "../src/server/http/connection.ts";
@@ -363,7 +363,7 @@ describe("connection", () => {
     const { socket, waiting } = connection();
     const body = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i & 0xff));
     const pieces = [body.subarray(0, 7), body.subarray(7, 100_000), body.subarray(100_000)];
-    for (const form of [body, body.toString("latin1"), new TextPieces(pieces)]) {
+    for (const form of [body, body.toString("latin1"), new BytePieces(pieces)]) {
       socket.sent = "";
       socket.push(request(0));
       await tick();
@@ -374,7 +374,7 @@ describe("connection", () => {
     socket.sent = "";
     socket.push(request(0));
     await tick();
-    waiting.shift()!({ head: "head", body: new TextPieces([body.subarray(0, 7)]), closes: false });
+    waiting.shift()!({ head: "head", body: new BytePieces([body.subarray(0, 7)]), closes: false });
     await tick();
     assert.equal(socket.sent, `head${body.toString("latin1", 0, 7)}`);
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Drawn, hash, list, object, text, u64, uint } from "../src/index.ts";
+import { BytePieces } from "../src/schema/byte-pieces.ts";
 import { bytesOfText, TextBytes, textOf, textWords } from "../src/schema/text-bytes.ts";
-import { TextPieces } from "../src/schema/text-pieces.ts";
 import { serialized, type Written, writtenInParts } from "../src/schema/written.ts";
 import { writeLongLists } from "../src/server/long-answer.ts";
 
@@ -71,7 +71,7 @@ describe("text written as bytes", () => {
       assert.equal(out.length, at + 1000);
     }
     const { result } = out;
-    assert.ok(result instanceof TextPieces && result.pieces.every(({ length }) => length < 70_000));
+    assert.ok(result instanceof BytePieces && result.pieces.every(({ length }) => length < 70_000));
     assert.equal(result.length, text.length);
     assert.equal(out.contents.toString("latin1"), text);
     const outerText = textOf("contract", (outer) => {
@@ -79,7 +79,7 @@ describe("text written as bytes", () => {
       outer.add(result);
       outer.text(">");
     });
-    assert.ok(outerText instanceof TextPieces && outerText.pieces.includes(result.pieces[1]!));
+    assert.ok(outerText instanceof BytePieces && outerText.pieces.includes(result.pieces[1]!));
     assert.equal(outerText.toString(), `<${text}>`);
     assert.equal(
       written((outer) => outer.add(result)),
@@ -115,7 +115,7 @@ describe("a list that is read while it is written", () => {
     const writing = { form: { dialect: "contract", indent: "" } } as const;
     const result = (await writeLongLists(schema, value, writing)) as typeof value;
     const whole = textOf("contract", (out) => schema.put!(result, out, ""));
-    assert.ok(whole instanceof TextPieces && whole.pieces.every(({ length }) => length < 70_000));
+    assert.ok(whole instanceof BytePieces && whole.pieces.every(({ length }) => length < 70_000));
     const all = { a: Array.from({ length: 3000 }, (_, place) => value.a.at(place)) };
     assert.equal(whole.toString(), schema.write(all, "contract", ""));
   });

@@ -115,6 +115,8 @@ function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
 export class Writer {
   /** Pieces that are full, and the number of their bytes. */
   readonly #full: Uint8Array[] = [];
+  /** Those of them that never change. */
+  readonly #lasting = new Set<Uint8Array>();
   #fullLength = 0;
   #bytes: Uint8Array;
   #view: DataView;
@@ -161,6 +163,12 @@ export class Writer {
     this.#length += bytes.length;
   }
 
+  /** The same for bytes that never change: long ones are not copied in `finishInPieces` either. */
+  writeLasting(bytes: Uint8Array): void {
+    if (bytes.length >= LONG_VALUE) this.#lasting.add(bytes);
+    this.writeBytes(bytes);
+  }
+
   /** Has `length` bytes written by `fill`, which is passed the memory they belong in and their offset in it. */
   writeWith(length: number, fill: (bytes: Uint8Array, at: number) => void): void {
     this.#reserve(length);
@@ -191,13 +199,36 @@ export class Writer {
   /** Returns a copy of what was written. */
   finish(): Uint8Array {
     if (this.#full.length === 0) return this.#bytes.slice(0, this.#length);
-    const last = this.#bytes.subarray(0, this.#length);
-    const whole = new Uint8Array(this.length);
-    let at = 0;
-    for (const piece of [...this.#full, last]) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
+    return joined(this.#pieces);
   }
+
+  /** Returns what was written in pieces: long values that never change themselves, and copies of what is between. */
+  finishInPieces(): Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    let between: Uint8Array[] = [];
+    for (const piece of this.#pieces) {
+      if (!this.#lasting.has(piece)) {
+        between.push(piece);
+        continue;
+      }
+      pieces.push(joined(between), piece);
+      between = [];
+    }
+    return [...pieces, joined(between)].filter(({ length }) => length > 0);
+  }
+
+  get #pieces(): Uint8Array[] {
+    return [...this.#full, this.#bytes.subarray(0, this.#length)];
+  }
+}
+
+/** Copies of the pieces, one after the other. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }

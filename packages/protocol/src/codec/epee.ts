@@ -170,7 +170,7 @@ export class PortableObjects {
 
 function writeObject(writer: Writer, object: PortableObject): void {
   const cached = encodings.get(object);
-  if (cached !== undefined) return void writer.writeBytes(cached);
+  if (cached !== undefined) return void writer.writeLasting(cached);
   writeSize(writer, object.size);
   for (const name of isSorted(object) ? object.keys() : [...object.keys()].sort(compareNames)) {
     writer.writeBytes(nameBytes(name));
@@ -209,8 +209,17 @@ function nameBytes(name: string): Uint8Array {
  * type.
  */
 export function writePortable(object: PortableObject): Uint8Array {
+  return written(object).finish();
+}
+
+/** The same in pieces: long objects that are remembered are not copied. */
+export function writePortableInPieces(object: PortableObject): Uint8Array[] {
+  return written(object).finishInPieces();
+}
+
+function written(object: PortableObject): Writer {
   const writer = new Writer(scratch);
   writer.writeBytes(HEADER);
   writeObject(writer, object);
-  return writer.finish();
+  return writer;
 }

@@ -1,7 +1,7 @@
 import { type PortableObject, rememberPortable } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
+import type { BytePieces } from "./byte-pieces.ts";
 import { TextBytes } from "./text-bytes.ts";
-import type { TextPieces } from "./text-pieces.ts";
 
 /**
  * A record in which all but the `changing` fields are constant as long as `facts` lives: their serialized form is
@@ -61,7 +61,7 @@ type Template = {
   /** Names of the changing fields, joined. */
   readonly shape: string;
   /** Text before each gap, and after the last. */
-  readonly texts: readonly (Buffer | TextPieces)[];
+  readonly texts: readonly (Buffer | BytePieces)[];
   /** Indices of the fields that fill the gaps. */
   readonly gaps: readonly number[];
 };
@@ -108,7 +108,7 @@ function createTemplate(
   shape: string,
   { names, putMember, out: { dialect }, indent }: TemplateOptions,
 ): Template {
-  const texts: (Buffer | TextPieces)[] = [];
+  const texts: (Buffer | BytePieces)[] = [];
   const gaps: number[] = [];
   let out = new TextBytes(dialect);
   let isFirst = true;

@@ -1,5 +1,5 @@
 import type { Dialect } from "../dialect.ts";
-import { TextPieces } from "./text-pieces.ts";
+import { BytePieces } from "./byte-pieces.ts";
 
 const WORD_BYTES = 4;
 const QUOTE = 0x22;
@@ -72,16 +72,16 @@ export class TextBytes {
   }
 
   /** The same as pieces, if some were set aside. */
-  get result(): Buffer | TextPieces {
+  get result(): Buffer | BytePieces {
     const last = this.#bytes.subarray(0, this.#at);
     if (this.#pieces === undefined) return last;
-    return new TextPieces(this.#at === 0 ? this.#pieces : [...this.#pieces, Buffer.from(last)]);
+    return new BytePieces(this.#at === 0 ? this.#pieces : [...this.#pieces, Buffer.from(last)]);
   }
 
   /** The same in memory of its own, to be kept. */
-  get kept(): Buffer | TextPieces {
+  get kept(): Buffer | BytePieces {
     const { result } = this;
-    return result instanceof TextPieces ? result : Buffer.from(result);
+    return result instanceof BytePieces ? result : Buffer.from(result);
   }
 
   /** Sets aside what was written, if that is long: nothing of it is copied when more follows. */
@@ -149,16 +149,16 @@ export class TextBytes {
   }
 
   /** Writes existing text but its last byte; its pieces are not copied, except the last one: more text follows. */
-  resume(text: Uint8Array | TextPieces): void {
-    const pieces = text instanceof TextPieces ? text.pieces : [text];
+  resume(text: Uint8Array | BytePieces): void {
+    const pieces = text instanceof BytePieces ? text.pieces : [text];
     const last = pieces.at(-1)!;
-    if (pieces.length > 1) this.add(new TextPieces(pieces.slice(0, -1) as Buffer[]));
+    if (pieces.length > 1) this.add(new BytePieces(pieces.slice(0, -1) as Buffer[]));
     this.bytes(last.subarray(0, -1));
   }
 
   /** Writes existing text; its pieces are not copied. */
-  add(text: Uint8Array | TextPieces): void {
-    if (!(text instanceof TextPieces)) return void this.bytes(text);
+  add(text: Uint8Array | BytePieces): void {
+    if (!(text instanceof BytePieces)) return void this.bytes(text);
     this.setAside(1);
     this.#pieces ??= [];
     for (const piece of text.pieces) this.#pieces.push(piece);
@@ -211,11 +211,11 @@ let scratch: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(SCRATCH_BY
 /** The bytes that `write` writes synchronously. */
 export function bytesOfText(dialect: Dialect, write: (out: TextBytes) => void): Buffer {
   const text = textOf(dialect, write);
-  return text instanceof TextPieces ? Buffer.concat(text.pieces) : text;
+  return text instanceof BytePieces ? Buffer.concat(text.pieces) : text;
 }
 
 /** The same; in pieces, where some of the text was. */
-export function textOf(dialect: Dialect, write: (out: TextBytes) => void): Buffer | TextPieces {
+export function textOf(dialect: Dialect, write: (out: TextBytes) => void): Buffer | BytePieces {
   const begin = scratch;
   scratch = undefined;
   try {
@@ -223,7 +223,7 @@ export function textOf(dialect: Dialect, write: (out: TextBytes) => void): Buffe
     write(out);
     const { result } = out;
     const isInScratch =
-      begin !== undefined && !(result instanceof TextPieces) && result.buffer === begin.buffer;
+      begin !== undefined && !(result instanceof BytePieces) && result.buffer === begin.buffer;
     return isInScratch ? Buffer.from(result) : result;
   } finally {
     scratch = begin;

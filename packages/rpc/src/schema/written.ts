@@ -1,14 +1,14 @@
 import type { PortableEntry } from "@anulo/protocol";
+import { BytePieces } from "./byte-pieces.ts";
 import { type AnySchema, putValue, type Schema } from "./schema.ts";
 import { TextBytes } from "./text-bytes.ts";
-import { TextPieces } from "./text-pieces.ts";
 
 /** A value whose text or binary form exists already: a list, or a string. */
 export class Written {
   readonly length: number;
-  readonly form: Buffer | TextPieces | PortableEntry;
+  readonly form: Buffer | BytePieces | PortableEntry;
 
-  constructor(length: number, form: Buffer | TextPieces | PortableEntry) {
+  constructor(length: number, form: Buffer | BytePieces | PortableEntry) {
     this.length = length;
     this.form = form;
   }
@@ -65,11 +65,11 @@ export function drawn<V, T>(values: readonly V[], draw: (value: V) => T): Drawn<
 /** The types that a handler may return for a list. */
 export type Elements<T> = readonly T[] | Drawn<T>;
 
-const isText = (form: Written["form"]): form is Buffer | TextPieces =>
-  form instanceof Uint8Array || form instanceof TextPieces;
+const isText = (form: Written["form"]): form is Buffer | BytePieces =>
+  form instanceof Uint8Array || form instanceof BytePieces;
 
 /** The text of a written value, undefined for any other. */
-export function writtenText(value: unknown): Buffer | TextPieces | undefined {
+export function writtenText(value: unknown): Buffer | BytePieces | undefined {
   return value instanceof Written && isText(value.form) ? value.form : undefined;
 }
 

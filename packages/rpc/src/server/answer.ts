@@ -1,8 +1,8 @@
 import type { PageType } from "../pages.ts";
-import type { TextPieces } from "../schema/text-pieces.ts";
+import { BytePieces } from "../schema/byte-pieces.ts";
 
 /** A byte string (each character is one byte) or bytes, in pieces if there are many. */
-export type Body = string | Buffer | TextPieces;
+export type Body = string | Buffer | BytePieces;
 
 /** The response to a caller, before it becomes HTTP. */
 export type Answer = {
@@ -23,8 +23,10 @@ export function jsonAnswer(body: Body): Answer {
   return { status: 200, type: "application/json", body };
 }
 
-export function binaryAnswer(bytes: Uint8Array): Answer {
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+/** A response of bytes, whose pieces must not change until they are sent. */
+export function binaryAnswer(pieces: readonly Uint8Array[]): Answer {
+  const buffers = pieces.map((piece) => Buffer.from(piece.buffer, piece.byteOffset, piece.length));
+  const body = buffers.length === 1 ? buffers[0]! : new BytePieces(buffers);
   return { status: 200, type: "application/octet-stream", body };
 }
 

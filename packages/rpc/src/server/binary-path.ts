@@ -1,5 +1,11 @@
 import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
-import { BadBytes, httpLimits, openPortable, type PortableObject, writePortable } from "@anulo/protocol";
+import {
+  BadBytes,
+  httpLimits,
+  openPortable,
+  type PortableObject,
+  writePortableInPieces,
+} from "@anulo/protocol";
 import type { Call, Implemented } from "../define.ts";
 import { BadRequest, RpcError } from "../errors.ts";
 import { type Answer, badRequest, binaryAnswer, failed } from "./answer.ts";
@@ -54,5 +60,5 @@ function readBinaryParams(call: Call, body: Uint8Array, memoryBytes: number): { 
 
 function binaryResult(call: Call, result: unknown): Answer {
   const entry = call.result.writePortable(result) as { readonly value: PortableObject };
-  return binaryAnswer(writePortable(entry.value));
+  return binaryAnswer(writePortableInPieces(entry.value));
 }

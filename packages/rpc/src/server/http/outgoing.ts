@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { TextPieces } from "../../schema/text-pieces.ts";
+import { BytePieces } from "../../schema/byte-pieces.ts";
 import type { Body } from "../answer.ts";
 import type { ResponseHold } from "../caller-share.ts";
 import type { HttpAnswer } from "./http-answer.ts";
@@ -39,7 +39,7 @@ export class Outgoing {
     const socket = this.#socket;
     this.#answer = undefined;
     if (body.length <= SMALL_BODY) {
-      writeSmall(socket, head, body instanceof TextPieces ? body.toString() : body);
+      writeSmall(socket, head, body instanceof BytePieces ? body.toString() : body);
       this.#remaining = head.length + body.length;
       if (socket.writableLength > 0) socket.write("", () => this.#onTaken(this.#remaining));
     } else {
@@ -76,11 +76,19 @@ export class Outgoing {
     return isSlow;
   }
 
-  /** Copies the pieces, since a view of the body would keep all of it in memory; those that come in pieces are sent as they are. */
+  /**
+   * Copies the pieces, since a view of the body would keep all of it in memory; what comes in pieces is kept elsewhere
+   * too, or released piece by piece.
+   */
   #cut(body: Body): void {
-    if (body instanceof TextPieces) for (const piece of body.pieces) this.#pieces.push(piece);
+    if (body instanceof BytePieces) for (const piece of body.pieces) this.#view(piece);
     else this.#copy(body);
     this.#pieces.reverse();
+  }
+
+  #view(body: Buffer): void {
+    for (let from = 0; from < body.length; from += PIECE_BYTES)
+      this.#pieces.push(body.subarray(from, from + PIECE_BYTES));
   }
 
   #copy(body: string | Buffer): void {

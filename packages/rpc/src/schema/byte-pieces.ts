@@ -1,5 +1,5 @@
-/** Long text as bytes in pieces, so that it is in memory once and each piece is released when it has been sent. */
-export class TextPieces {
+/** Long text or other bytes in pieces, so that all is in memory once and each piece is released when it has been sent. */
+export class BytePieces {
   readonly pieces: readonly Buffer[];
   /** Number of bytes of all pieces. */
   readonly length: number;
@@ -9,7 +9,7 @@ export class TextPieces {
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   }
 
-  /** The text as a byte string, in one copy. */
+  /** All of it as a byte string, in one copy. */
   toString(): string {
     return Buffer.concat(this.pieces).toString("latin1");
   }
