@@ -1,4 +1,5 @@
 /** The scans of one open wallet: its scanner, the order in which scans run, and how their results enter the ledger. */
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
 import type { WalletChange } from "./changes.ts";
@@ -17,6 +18,7 @@ import type { Preferences } from "./preferences.ts";
 import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
+import { undoneInParts } from "./scan/change-parts.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { KeptMarks } from "./scan/kept-marks.ts";
 import type { BlocksChange, PoolSnapshot, ScanTask, SingleTransaction } from "./scan/messages.ts";
@@ -51,6 +53,9 @@ export type ScanOptions = {
 
 export type RefreshResult = { readonly blocksFetched: number; readonly receivedMoney: boolean };
 
+/** How blocks arrived, and how many the node has. */
+type Arrived = { readonly encoded: Uint8Array; readonly targetHeight: number };
+
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
 
@@ -74,6 +79,8 @@ export class WalletScans {
   /** First height at which the scan under way examines transactions. */
   #scannedFrom = 0;
   #isScanning = false;
+  /** Resolves once the blocks that are being stored are. */
+  #keeping: Promise<void> | undefined;
   #end: WalletRefusal | undefined;
   readonly #meter = new ProgressMeter();
   /** Id of the network's first block, computed for the first scan. */
@@ -103,7 +110,7 @@ export class WalletScans {
         hashes: imageHashesOf(outputs, coldKeyImages),
       },
       watched: background && watchedOutputs(outputs),
-      keep: (change, from) => this.#keep(change, from),
+      keep: (change, from) => this.#keepInOrder(change, from),
     });
   }
 
@@ -211,10 +218,21 @@ export class WalletScans {
     };
   }
 
-  async #keep(
-    batch: BlocksChange,
-    { encoded, targetHeight }: { encoded: Uint8Array; targetHeight: number },
-  ): Promise<void> {
+  /**
+   * Keeps blocks once those before them are stored, so that no turn of the event loop has the rows of more than one
+   * change; begins in this turn where nothing is under way. What can't be kept refuses what waits for it.
+   */
+  async #keepInOrder(batch: BlocksChange, from: Arrived): Promise<void> {
+    while (this.#keeping !== undefined) await this.#keeping;
+    this.#keeping = this.#keep(batch, from);
+    try {
+      await this.#keeping;
+    } finally {
+      this.#keeping = undefined;
+    }
+  }
+
+  async #keep(batch: BlocksChange, { encoded, targetHeight }: Arrived): Promise<void> {
     const { recent, height } = this.#ledger.state;
     const change = trimKnown(recent, batch);
     if (change.count === 0) return;
@@ -227,11 +245,23 @@ export class WalletScans {
     }
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
+    if (undone > 0) await this.#undoDownTo(change.fromHeight);
     await this.#wallet.commit(change, change === batch ? encoded : undefined);
     this.#wallet.runtime.heights.note(this, end);
     this.#meter.advance(change.fromHeight, end, targetHeight);
     for (const { txHash, received } of change.transactions)
       if (received.length > 0) this.#onReceived(toHex(txHash));
+  }
+
+  /** Undoes blocks in parts, where they brought much, as if the chain had become shorter. */
+  async #undoDownTo(fromHeight: number): Promise<void> {
+    const { state } = this.#ledger;
+    for (const height of undoneInParts(state.outputs, fromHeight)) {
+      const { lastBlockReward } = state;
+      const nothing = { count: 0, ids: [], lastBlockReward, transactions: [] };
+      await this.#wallet.commit({ kind: "blocks", fromHeight: height, ...nothing });
+      await setImmediate();
+    }
   }
 
   /** Scans the pool alone; does nothing if a scan is under way or the node doesn't respond. */

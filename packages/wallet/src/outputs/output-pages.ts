@@ -47,9 +47,12 @@ export class OutputPages {
 
   /** Places of all outputs of an account. */
   *placesOf(account: number): IterableIterator<number> {
-    for (const { page, first, length } of this.#filled())
+    for (let number = 0; number < this.pages.length; number++) {
+      const page = this.pages[number]!;
+      const length = this.#lengthOf(number);
       for (let index = 0; index < length; index++)
-        if (page.columns.majors[index] === account) yield first + index;
+        if (page.columns.majors[index] === account) yield number * PAGE_OUTPUTS + index;
+    }
   }
 
   /** True while an output is not spent, neither in a block nor by an unconfirmed transaction. */
@@ -123,20 +126,24 @@ export class OutputPages {
 
   /** First place whose output is in a block of this height or above. */
   firstFrom(height: number): number | undefined {
-    for (const { page, first, length } of this.#filled()) {
+    for (let number = 0; number < this.pages.length; number++) {
+      const page = this.pages[number]!;
       if (page.greatestHeight < height) continue;
-      const at = page.columns.heights.subarray(0, length).findIndex((each) => each >= height);
-      if (at !== -1) return first + at;
+      const at = page.columns.heights.subarray(0, this.#lengthOf(number)).findIndex((each) => each >= height);
+      if (at !== -1) return number * PAGE_OUTPUTS + at;
     }
     return undefined;
   }
 
   /** Places of the outputs that blocks of this height and above spend. */
   *spentFrom(height: number): IterableIterator<number> {
-    for (const { page, first, length } of this.#filled()) {
+    for (let number = 0; number < this.pages.length; number++) {
+      const page = this.pages[number]!;
       if (page.greatestSpend <= height) continue;
+      const { spends } = page.columns;
+      const length = this.#lengthOf(number);
       for (let index = 0; index < length; index++)
-        if (page.columns.spends[index]! > height) yield first + index;
+        if (spends[index]! > height) yield number * PAGE_OUTPUTS + index;
     }
   }
 
@@ -185,18 +192,19 @@ export class OutputPages {
 
   /** Places of unspent outputs that may be locked at a height, or have an unlock time. */
   protected *maybeLocked(height: number): Generator<number> {
-    for (const { page, first, length } of this.#filled()) {
+    for (let number = 0; number < this.pages.length; number++) {
+      const page = this.pages[number]!;
       if (page.opensBy <= height) continue;
-      for (let index = 0; index < length; index++) if (page.columns.spends[index] === 0) yield first + index;
+      const { spends } = page.columns;
+      const length = this.#lengthOf(number);
+      for (let index = 0; index < length; index++)
+        if (spends[index] === 0 && page.mayBeLocked(index, height)) yield number * PAGE_OUTPUTS + index;
     }
   }
 
-  /** The pages, with the place of the first output and the number of outputs of each. */
-  *#filled(): Generator<{ readonly page: OutputPage; readonly first: number; readonly length: number }> {
-    for (const [number, page] of this.pages.entries()) {
-      const first = number * PAGE_OUTPUTS;
-      yield { page, first, length: Math.min(PAGE_OUTPUTS, this.end - first) };
-    }
+  /** Number of outputs of a page. */
+  #lengthOf(number: number): number {
+    return Math.min(PAGE_OUTPUTS, this.end - number * PAGE_OUTPUTS);
   }
 }
 

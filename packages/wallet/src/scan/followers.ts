@@ -4,6 +4,7 @@ import { NO_VIEW_TAG } from "@anulo/protocol";
 import { encodeChange } from "../encode-change.ts";
 import type { ScannedTransaction } from "../state.ts";
 import { pickOwn, type ScanContext } from "./candidates.ts";
+import { inParts } from "./change-parts.ts";
 import { type Batch, nonsense, transactionsFrom } from "./fetch-blocks.ts";
 import { RECENT_BLOCKS } from "./history.ts";
 import type { BlocksChange, FromWorker, ScanTask } from "./messages.ts";
@@ -118,7 +119,7 @@ export class Begun {
   readonly piece: Batch;
   readonly #views = new Map<string, ReadView>();
   /** The same blocks, by the height of the first, for wallets that have nothing in them. */
-  readonly #quiet = new Map<number, ScannedBlocks>();
+  readonly #quiet = new Map<number, readonly ScannedBlocks[]>();
   readonly #siftResults: Promise<Map<Follower, Sifted>>;
 
   constructor(piece: Batch, seats: readonly Seat[], threads: SiftThreads | undefined) {
@@ -166,7 +167,7 @@ export class Begun {
       const give = (seat: Seat, siftResult: Sifted) => {
         if (seat.follower.isGone) return;
         try {
-          seat.follower.take(this.#scannedBy(seat, read, siftResult));
+          for (const scanned of this.#scannedBy(seat, read, siftResult)) seat.follower.take(scanned);
         } catch (error) {
           fail(seat, error);
         }
@@ -188,7 +189,7 @@ export class Begun {
     }
   }
 
-  #scannedBy({ follower, from }: Seat, read: ReadView, siftResult: Sifted): ScannedBlocks {
+  #scannedBy({ follower, from }: Seat, read: ReadView, siftResult: Sifted): readonly ScannedBlocks[] {
     const transactions = pickOwn(follower.context, read.transactions, siftResult);
     if (transactions.length > 0) return this.#blocksFrom(from, transactions);
     const first = Math.max(from, this.piece.blocks[0]!.height);
@@ -197,7 +198,7 @@ export class Begun {
     return quiet;
   }
 
-  #blocksFrom(from: number, transactions: readonly ScannedTransaction[]): ScannedBlocks {
+  #blocksFrom(from: number, transactions: readonly ScannedTransaction[]): readonly ScannedBlocks[] {
     const { answer } = this.piece;
     const blocks = this.piece.blocks.filter(({ height }) => height >= from);
     const last = blocks.at(-1)!;
@@ -210,7 +211,7 @@ export class Begun {
       lastBlockReward: last.reward,
       transactions,
     };
-    return new ScannedBlocks(change, answer.current_height);
+    return [...inParts(change)].map((part) => new ScannedBlocks(part, answer.current_height));
   }
 }
 

@@ -1,0 +1,54 @@
+/** Changes that bring or take back much, as several: to apply one holds the event loop. */
+import type { BlocksChange } from "./messages.ts";
+
+/** Outputs and transactions of one change; those of a single block may be more. */
+const MOST_ITEMS = 500;
+
+/** The same blocks in order, in as many changes as their transactions need. */
+export function* inParts(change: BlocksChange): Generator<BlocksChange> {
+  const { transactions, fromHeight, count } = change;
+  const end = fromHeight + count;
+  let [begin, from, items] = [fromHeight, 0, 0];
+  for (const [i, { height, received }] of transactions.entries()) {
+    if (items >= MOST_ITEMS && height > transactions[i - 1]!.height) {
+      yield partOf(change, { begin, end: height, transactions: transactions.slice(from, i) });
+      [begin, from, items] = [height, i, 0];
+    }
+    items += 1 + received.length;
+  }
+  yield partOf(change, { begin, end, transactions: transactions.slice(from) });
+}
+
+/** The blocks from one height to before another. */
+function partOf(
+  change: BlocksChange,
+  part: { readonly begin: number; readonly end: number } & Pick<BlocksChange, "transactions">,
+): BlocksChange {
+  const { begin, end, transactions } = part;
+  const firstId = change.fromHeight + change.count - change.ids.length;
+  const ids = change.ids.slice(Math.max(0, begin - firstId), Math.max(0, end - firstId));
+  return { ...change, fromHeight: begin, count: end - begin, ids, transactions };
+}
+
+/**
+ * Heights, descending, from which on blocks are undone one part after the other before all from a height on are, given
+ * the heights of a wallet's outputs in the order in which it found them.
+ */
+export function undoneInParts(
+  outputs: { readonly count: number; heightOf(place: number): number },
+  fromHeight: number,
+): number[] {
+  const heights: number[] = [];
+  let [lowest, items] = [Number.POSITIVE_INFINITY, 0];
+  for (let place = outputs.count - 1; place >= 0; place--) {
+    const height = outputs.heightOf(place);
+    if (height <= fromHeight) break;
+    if (items >= MOST_ITEMS && height < lowest) {
+      heights.push(lowest);
+      items = 0;
+    }
+    lowest = Math.min(lowest, height);
+    items += 1;
+  }
+  return heights;
+}
