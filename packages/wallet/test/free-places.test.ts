@@ -232,7 +232,10 @@ test("places stay in order whatever is added and removed, and parts in use elsew
   const keys = Array.from({ length: 3000 }, () => dice.below(3));
   const compare = (a: number, b: number) => keys[a]! - keys[b]! || a - b;
   const places = new Set(Array.from({ length: 1200 }, () => dice.below(keys.length)));
-  const order = new PlaceOrder(compare, Uint32Array.from([...places].sort(compare)));
+  const order = new PlaceOrder(
+    (place) => (other) => compare(other, place),
+    Uint32Array.from([...places].sort(compare)),
+  );
   const inUse: [Uint32Array, string][] = [];
   for (let step = 0; step < 6000; step++) {
     const place = dice.below(keys.length);

@@ -28,27 +28,35 @@ export class FreePlaces {
 
   private constructor(pages: readonly OutputPage[], byAccount: Uint32Array, byAddress: Uint32Array) {
     this.#pages = pages;
-    const inAccount = (a: number, b: number) => this.#major(a) - this.#major(b) || a - b;
-    const inAddress = (a: number, b: number) =>
-      this.#major(a) - this.#major(b) || this.#minor(a) - this.#minor(b) || a - b;
-    this.#byAccount = new PlaceOrder(inAccount, byAccount);
-    this.#byAddress = new PlaceOrder(inAddress, byAddress);
+    this.#byAccount = new PlaceOrder((place) => this.#inAccount(place), byAccount);
+    this.#byAddress = new PlaceOrder((place) => this.#inAddress(place), byAddress);
   }
 
   /** Finds those of `count` outputs in steps between which nothing may change. */
   static *of(pages: readonly OutputPage[], count: number): Generator<void, FreePlaces> {
-    const free = new Uint32Array(count);
+    const [free, majors, minors] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
     let length = 0;
-    for (let place = 0; place < count; place++) {
-      if (place % STEP === STEP - 1) yield;
-      if (pages[Math.floor(place / PAGE_OUTPUTS)]!.isFree(place % PAGE_OUTPUTS)) free[length++] = place;
+    for (let first = 0; first < count; first += PAGE_OUTPUTS) {
+      const page = pages[first / PAGE_OUTPUTS]!;
+      const { columns } = page;
+      const end = Math.min(PAGE_OUTPUTS, count - first);
+      for (let index = 0; index < end; index++) {
+        if (!page.isFree(index)) continue;
+        free[length] = first + index;
+        majors[length] = columns.majors[index]!;
+        minors[length++] = columns.minors[index]!;
+      }
+      yield;
     }
     const places = free.subarray(0, length);
-    const columnOf = (name: "majors" | "minors") => (place: number) =>
-      pages[Math.floor(place / PAGE_OUTPUTS)]!.columns[name][place % PAGE_OUTPUTS]!;
-    const byAccount = yield* sortedBy(places, columnOf("majors"));
-    const byMinor = yield* sortedBy(places, columnOf("minors"));
-    const byAddress = yield* sortedBy(byMinor, columnOf("majors"));
+    const byAccount = yield* sortedBy({ places, keys: majors.subarray(0, length) });
+    const byMinor = yield* sortedBy({ places, keys: minors.subarray(0, length) });
+    const isOneAccount = majors.subarray(0, length).every((major) => major === majors[0]);
+    const majorOf = (place: number) =>
+      pages[Math.floor(place / PAGE_OUTPUTS)]!.columns.majors[place % PAGE_OUTPUTS]!;
+    const byAddress = isOneAccount
+      ? byMinor
+      : yield* sortedBy({ places: byMinor, keys: byMinor.map(majorOf) });
     return new FreePlaces(pages, byAccount, byAddress);
   }
 
@@ -132,6 +140,23 @@ export class FreePlaces {
     matchingParts.push({ places, from, to, summary });
   }
 
+  #inAccount(place: number): (other: number) => number {
+    const [pages, major] = [this.#pages, this.#major(place)];
+    return (other) => {
+      const { majors } = pages[Math.floor(other / PAGE_OUTPUTS)]!.columns;
+      return majors[other % PAGE_OUTPUTS]! - major || other - place;
+    };
+  }
+
+  #inAddress(place: number): (other: number) => number {
+    const [pages, major, minor] = [this.#pages, this.#major(place), this.#minor(place)];
+    return (other) => {
+      const { majors, minors } = pages[Math.floor(other / PAGE_OUTPUTS)]!.columns;
+      const index = other % PAGE_OUTPUTS;
+      return majors[index]! - major || minors[index]! - minor || other - place;
+    };
+  }
+
   #major(place: number): number {
     return this.#pages[Math.floor(place / PAGE_OUTPUTS)]!.columns.majors[place % PAGE_OUTPUTS]!;
   }
@@ -144,21 +169,16 @@ export class FreePlaces {
 /** The places of a part that match, ascending. */
 export const placesIn = (part: FreePart): Uint32Array => matching(part, part.summary);
 
-/** Sorts places by a number below 2^32 that each has; equal ones keep their order. Pauses in between. */
-function* sortedBy(places: Uint32Array, keyOf: (place: number) => number): Generator<void, Uint32Array> {
-  const keys = new Uint32Array(places.length);
+type Keyed = { readonly places: Uint32Array; readonly keys: Uint32Array };
+
+/** Sorts places by the keys they have; those with equal ones keep their order. Pauses in between. */
+function* sortedBy(keyed: Keyed): Generator<void, Uint32Array> {
   let most = 0;
-  for (let i = 0; i < places.length; i++) {
-    if (i % STEP === STEP - 1) yield;
-    keys[i] = keyOf(places[i]!);
-    most = Math.max(most, keys[i]!);
-  }
-  if (most === 0) return places;
-  const low = yield* sortedByDigit({ places, keys }, 0);
+  for (const key of keyed.keys) if (key > most) most = key;
+  if (most === 0) return keyed.places;
+  const low = yield* sortedByDigit(keyed, 0);
   return most < 2 ** DIGIT_BITS ? low.places : (yield* sortedByDigit(low, DIGIT_BITS)).places;
 }
-
-type Keyed = { readonly places: Uint32Array; readonly keys: Uint32Array };
 
 /** Sorts by 16 bits of the keys. */
 function* sortedByDigit({ places, keys }: Keyed, shift: number): Generator<void, Keyed> {

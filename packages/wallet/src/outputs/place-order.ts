@@ -21,6 +21,9 @@ export type Chunk = {
 /** Those of a chunk from one index to before another. */
 export type ChunkPart = { readonly chunk: Chunk; readonly from: number; readonly to: number };
 
+/** Tells where other places are in the order beside one: below 0 if before it, 0 if it is the same. */
+export type OrderTo = (place: number) => (other: number) => number;
+
 type Position = { readonly number: number; readonly index: number };
 
 const chunkOf = (places: Uint32Array, length: number): Chunk => ({
@@ -32,12 +35,12 @@ const chunkOf = (places: Uint32Array, length: number): Chunk => ({
 
 export class PlaceOrder {
   readonly #chunks: Chunk[] = [];
-  readonly #compare: (a: number, b: number) => number;
+  readonly #orderTo: OrderTo;
   #version = 0;
 
-  /** `compare` tells the order of two places; none are equal. `places`: those in it at first, in this order. */
-  constructor(compare: (a: number, b: number) => number, places: Uint32Array) {
-    this.#compare = compare;
+  /** `places`: those in it at first, in this order. */
+  constructor(orderTo: OrderTo, places: Uint32Array) {
+    this.#orderTo = orderTo;
     for (let from = 0; from < places.length; from += CHUNK_PLACES) {
       const part = places.slice(from, from + CHUNK_PLACES);
       this.#chunks.push(chunkOf(part, part.length));
@@ -111,14 +114,14 @@ export class PlaceOrder {
 
   /** Where a place is, or would be added. */
   #positionOf(place: number): Position {
+    const orderTo = this.#orderTo(place);
     const last = this.#chunks.at(-1);
     if (last !== undefined) {
-      const order = this.#compare(last.places[last.length - 1]!, place);
+      const order = orderTo(last.places[last.length - 1]!);
       // Outputs are found, and taken back in a reorganisation, at the end.
       if (order <= 0) return { number: this.#chunks.length - 1, index: last.length - (order === 0 ? 1 : 0) };
     }
-    const compare = this.#compare;
-    return this.#first((each) => compare(each, place) >= 0);
+    return this.#first((each) => orderTo(each) >= 0);
   }
 
   /** Where the places of which something is true begin; it is true of all behind them, too. */
