@@ -21,6 +21,11 @@ describe("text written as bytes", () => {
           );
       }
     }
+    const long = Float64Array.from({ length: 5000 }, (_, i) => Number.MAX_SAFE_INTEGER - i);
+    assert.equal(
+      written((out) => out.moreIntegers(long)),
+      `,${long.join()}`,
+    );
     for (const value of [0n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n])
       assert.equal(object({ a: u64 }).write({ a: value }, "contract", ""), `{\r\n  "a": ${value}\r\n}`);
   });

@@ -24,7 +24,6 @@ const NUMBERS_PER_STEP = 4096;
 /** Longest form of a number below 2^53. */
 export const MAX_COMPRESSED_BYTES = 8;
 const PACKED_BYTES = 8;
-const COMMA = 0x2c;
 
 /** Seven bits a byte, lowest first; the high bit says that more follow. Returns the number of bytes written. */
 export function compressInto(bytes: Uint8Array, values: ArrayLike<number>): number {
@@ -126,11 +125,9 @@ function quotedText(encode: (numbers: Numbers) => Uint8Array, before: Written | 
 function decimalText(before: Written | undefined): Output {
   let isFirst = before === undefined;
   return textOutput(["[", "]"], before, (numbers, out) => {
-    for (let i = 0; i < numbers.length; i++) {
-      if (!isFirst) out.byte(COMMA);
-      isFirst = false;
-      out.integer(numbers[i]!);
-    }
+    if (isFirst) out.integer(numbers[0]!);
+    out.moreIntegers(numbers.subarray(isFirst ? 1 : 0));
+    isFirst = false;
   });
 }
 

@@ -9,6 +9,9 @@ const BEGIN_BYTES = 1024;
 /** From this length (bytes) on, text of a long list is set aside as a piece. */
 const PIECE_BYTES = 64 * 1024;
 const MAX_SHORT_INTEGER = 2 ** 31;
+/** Of 2^53 - 1. */
+const MAX_DIGITS = 16;
+const COMMA = 0x2c;
 
 /** Text in words; the excess bytes of the last word are overwritten by the text that follows. */
 export interface TextWords {
@@ -172,23 +175,20 @@ export class TextBytes {
 
   /** Writes a whole number from 0 to 2^53 - 1, in decimal. */
   integer(value: number): void {
-    this.reserve(20);
-    if (value < 10) {
-      this.#bytes[this.#at++] = 0x30 + value;
-      return;
-    }
-    let digits = 1;
-    for (let rest = value; rest >= 10; digits++)
-      rest = rest < MAX_SHORT_INTEGER ? (rest / 10) | 0 : Math.floor(rest / 10);
+    this.reserve(MAX_DIGITS);
+    this.#at = writeDigits(this.#bytes, this.#at, value);
+  }
+
+  /** Writes such numbers, each after a comma. */
+  moreIntegers(values: Uint32Array | Float64Array): void {
+    this.reserve((1 + MAX_DIGITS) * values.length);
     const bytes = this.#bytes;
-    const end = this.#at + digits;
-    let rest = value;
-    for (let at = end - 1; at >= this.#at; at--) {
-      const tenth = rest < MAX_SHORT_INTEGER ? (rest / 10) | 0 : Math.floor(rest / 10);
-      bytes[at] = 0x30 + (rest - 10 * tenth);
-      rest = tenth;
+    let at = this.#at;
+    for (let i = 0; i < values.length; i++) {
+      bytes[at++] = COMMA;
+      at = writeDigits(bytes, at, values[i]!);
     }
-    this.#at = end;
+    this.#at = at;
   }
 
   /** Writes `length` bytes from `from` on as hexadecimal digits in quotation marks. */
@@ -201,6 +201,24 @@ export class TextBytes {
     view.setUint8(at++, QUOTE);
     this.#at = at;
   }
+}
+
+/** Writes a whole number in decimal; returns where it ends. */
+function writeDigits(bytes: Uint8Array, from: number, value: number): number {
+  if (value < 10) {
+    bytes[from] = 0x30 + value;
+    return from + 1;
+  }
+  let digits = 1;
+  for (let rest = value; rest >= 10; digits++)
+    rest = rest < MAX_SHORT_INTEGER ? (rest / 10) | 0 : Math.floor(rest / 10);
+  let rest = value;
+  for (let at = from + digits - 1; at >= from; at--) {
+    const tenth = rest < MAX_SHORT_INTEGER ? (rest / 10) | 0 : Math.floor(rest / 10);
+    bytes[at] = 0x30 + (rest - 10 * tenth);
+    rest = tenth;
+  }
+  return from + digits;
 }
 
 /** A buffer into which most texts fit; finished texts are copied out of it. */
