@@ -8,13 +8,13 @@ import { bytes, payingTransaction } from "./many-outputs.ts";
 
 const newLedger = () => createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
 
-/** Blocks from a height on with so many receipts each; the ids of only the newest ones. */
-function blocks(fromHeight: number, receipts: readonly number[], withIds = receipts.length): BlocksChange {
+/** Blocks from a height on with so many receipts each. */
+function blocks(fromHeight: number, receipts: readonly number[]): BlocksChange {
   return {
     kind: "blocks",
     fromHeight,
     count: receipts.length,
-    ids: Array.from({ length: withIds }, () => bytes(32)),
+    ids: receipts.map(() => bytes(32)),
     lastBlockReward: 5n,
     transactions: receipts.flatMap((count, i) =>
       Array.from({ length: count }, () => payingTransaction(fromHeight + i, 10n)),
@@ -33,9 +33,9 @@ const pictureOf = ({ state }: Ledger) => ({
 
 test("blocks that bring much are applied in parts, and come to the same", () => {
   const receipts = [0, 300, 0, 40, 700, 1, 250, 0, 0, 30, 0];
-  for (const withIds of [receipts.length, 1, 4]) {
-    const change = blocks(100, receipts, withIds);
-    const parts = [...inParts(change)];
+  for (const keepsLastId of [false, true]) {
+    const change = blocks(100, receipts);
+    const parts = [...inParts(change, keepsLastId)];
     assert.ok(parts.length >= 3 && parts.length < receipts.length, `${parts.length} parts`);
     for (const [i, { fromHeight, count, transactions }] of parts.entries()) {
       assert.equal(fromHeight, i === 0 ? 100 : parts[i - 1]!.fromHeight + parts[i - 1]!.count);
@@ -44,17 +44,29 @@ test("blocks that bring much are applied in parts, and come to the same", () => 
       assert.ok(transactions.length <= 251 || items.size <= 2, "as few as blocks allow");
     }
     const [whole, divided] = [newLedger(), newLedger()];
-    applyChange(whole, change);
-    for (const part of parts) applyChange(divided, part);
-    assert.deepEqual(pictureOf(divided), pictureOf(whole));
+    applyChange(whole, keepsLastId ? { ...change, ids: change.ids.slice(-1) } : change);
+    for (const part of parts) {
+      applyChange(divided, part);
+      // Whatever happens now, the next scan goes on after this block.
+      const { height, recent } = divided.state;
+      assert.equal(height, part.fromHeight + part.count);
+      assert.equal(recent.end, height);
+      assert.ok(recent.has(height - 1, change.ids[height - 1 - 100]!));
+    }
+    assert.deepEqual(
+      { ...pictureOf(divided), recent: undefined },
+      { ...pictureOf(whole), recent: undefined },
+    );
+    if (!keepsLastId) assert.deepEqual(pictureOf(divided).recent, pictureOf(whole).recent);
   }
 });
 
 test("blocks that bring little are one change", () => {
   const change = blocks(7, [1, 0, 3]);
-  assert.deepEqual([...inParts(change)], [change]);
+  assert.deepEqual([...inParts(change, false)], [change]);
   const nothing = blocks(7, [0, 0]);
-  assert.deepEqual([...inParts(nothing)], [nothing]);
+  assert.deepEqual([...inParts(nothing, false)], [nothing]);
+  assert.deepEqual([...inParts(nothing, true)], [{ ...nothing, ids: nothing.ids.slice(-1) }]);
 });
 
 test("blocks that brought much are undone in parts, and come to the same", () => {

@@ -4,8 +4,15 @@ import type { BlocksChange } from "./messages.ts";
 /** Outputs and transactions of one change; those of a single block may be more. */
 const MOST_ITEMS = 500;
 
-/** The same blocks in order, in as many changes as their transactions need. */
-export function* inParts(change: BlocksChange): Generator<BlocksChange> {
+/**
+ * The same blocks in order, in as many changes as their transactions need. `change` has the ids of all of them; with
+ * `keepsLastId` each part has that of its last block alone. None is without: a scan goes on from there after a crash.
+ */
+export function* inParts(change: BlocksChange, keepsLastId: boolean): Generator<BlocksChange> {
+  for (const part of divided(change)) yield keepsLastId ? { ...part, ids: part.ids.slice(-1) } : part;
+}
+
+function* divided(change: BlocksChange): Generator<BlocksChange> {
   const { transactions, fromHeight, count } = change;
   const end = fromHeight + count;
   let [begin, from, items] = [fromHeight, 0, 0];
@@ -25,8 +32,7 @@ function partOf(
   part: { readonly begin: number; readonly end: number } & Pick<BlocksChange, "transactions">,
 ): BlocksChange {
   const { begin, end, transactions } = part;
-  const firstId = change.fromHeight + change.count - change.ids.length;
-  const ids = change.ids.slice(Math.max(0, begin - firstId), Math.max(0, end - firstId));
+  const ids = change.ids.slice(begin - change.fromHeight, end - change.fromHeight);
   return { ...change, fromHeight: begin, count: end - begin, ids, transactions };
 }
 

@@ -207,11 +207,12 @@ export class Begun {
       kind: "blocks",
       fromHeight: blocks[0]!.height,
       count: blocks.length,
-      ids: (isFarBehind ? [last] : blocks).map(({ id }) => id),
+      ids: blocks.map(({ id }) => id),
       lastBlockReward: last.reward,
       transactions,
     };
-    return [...inParts(change)].map((part) => new ScannedBlocks(part, answer.current_height));
+    const parts = [...inParts(change, isFarBehind)];
+    return parts.map((part) => new ScannedBlocks(part, answer.current_height));
   }
 }
 
