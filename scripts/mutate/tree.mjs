@@ -1,5 +1,6 @@
 // Copies of the tree for tests to run in, so that the working tree is never touched.
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -35,6 +36,8 @@ function linkModules(folder) {
 /** A copy of the built tree; gone when the process ends. */
 export function copyTree() {
   const scratch = mkdtempSync(join(tmpdir(), "anulo-mutate-"));
+  // A server that a test starts as another user has its folder in it.
+  chmodSync(scratch, 0o755);
   folders.add(scratch);
   const folder = join(scratch, "tree");
   mkdirSync(folder);
