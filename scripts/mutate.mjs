@@ -1,7 +1,7 @@
 // Changes one place of the sources at a time and sees whether a test notices: `npm run mutate`.
 // --seed N, --count N (200), --package X and --path TEXT (several times), --jobs N (2); --known tries the committed list of changes
-// that were once not noticed; --at FILE:LINE tries all changes of a line; --suites also runs tests of test/ that need
-// no other programs; --report FILE writes the results as JSON.
+// that were once not noticed; --at FILE:LINE tries all changes of a line; --suites also runs tests that `npm test` leaves
+// to CI and that need no other programs; --report FILE writes the results as JSON.
 // WebAssembly kernels (packages/crypto/assembly) are not changed; the TypeScript they are compared with is.
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -12,6 +12,7 @@ import { chooseByChance, knownHoles, packageOf, reasonWhyEquivalent, sitesAt } f
 import { compile, compiledPath, offsetsOf } from "./mutate/compile.mjs";
 import { coverageOf, extentIn, runs } from "./mutate/coverage.mjs";
 import { runTest } from "./mutate/run-test.mjs";
+import { testFiles } from "./mutate/tests.mjs";
 import { copyTree } from "./mutate/tree.mjs";
 import { filesBelow, root } from "./sources.mjs";
 
@@ -37,24 +38,6 @@ const OTHER_THRESHOLD = 0.9;
 const timeoutMs = (baselineMs) => 20_000 + 5 * baselineMs;
 /** After so much of running tests that pass, a change counts as not noticed. */
 const PATIENCE_MS = 300_000;
-
-/** Suites whose tests ask other programs, or repeat what those below them do at length. */
-const foreignSuites = /^test\/(interop|eras|recognition|clients|secrets|fuzz)\//;
-
-/** Suites that try a part of one package, with helpers that its own tests could not import. */
-const partSuites = /^test\/(exchange|reading)\//;
-
-function testFiles() {
-  const testsBelow = (folder) => filesBelow(folder, (name) => name.endsWith(".test.ts"));
-  const isTried = (file) => (values.suites ? !foreignSuites.test(file) : partSuites.test(file));
-  const programs = values.suites ? testsBelow("bin") : [];
-  return [...testsBelow("packages"), ...programs, ...testsBelow("test").filter(isTried)].map(compiledTest);
-}
-
-function compiledTest(source) {
-  if (source.startsWith("test/")) return source.replace(/^test\//, "test/dist/").replace(/\.ts$/, ".js");
-  return compiledPath(source);
-}
 
 /** One worker for each tree; `work(item, tree)` for every item. */
 async function onTrees(trees, items, work) {
@@ -140,7 +123,9 @@ function chooseSites() {
 async function collectCoverage(trees, sites) {
   const reached = new Set(sites.flatMap(({ file }) => [...packagesAbove(packageOf(file))]));
   const isOf = (test) => !test.startsWith("packages/") || reached.has(packageOf(test));
-  const coverage = await onTrees(trees, testFiles().filter(isOf), (test, tree) => coverageOf(test, tree));
+  const coverage = await onTrees(trees, testFiles(values).filter(isOf), (test, tree) =>
+    coverageOf(test, tree),
+  );
   for (const { test, verdict } of coverage)
     if (verdict !== "passed") console.log(`mutate: left out, since it fails by itself: ${test}`);
   return coverage;
