@@ -34,11 +34,20 @@ function toSegments(ran) {
   return segments;
 }
 
+/** What a process wrote of itself; nothing where it could not write all of it, killed or on a full disk. */
+function parseReport(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { result: [] };
+  }
+}
+
 /** Of all processes and threads of a run, by path of the compiled file. */
 function readCoverage(folder, tree) {
   const merged = new Map();
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const { result } = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    const { result } = parseReport(readFileSync(join(folder, name), "utf8"));
     for (const { url, functions } of result) {
       if (!url.startsWith("file:")) continue;
       const path = fileURLToPath(url.replace(/[?#].*$/, ""));
