@@ -6,15 +6,22 @@ import { compiledPath } from "./compile.mjs";
 /** Suites whose tests ask other programs, or repeat what those below them do at length. */
 const foreignSuites = /^test\/(interop|eras|recognition|clients|secrets|fuzz)\//;
 
+/** Of what `npm test` leaves to CI, what alone tries a part of the wallet: each method in each state, and fleets. */
+const onlyInCi = /^test\/(states\/|e2e\/fleet)/;
+
 function compiledTest(source) {
   if (source.startsWith("test/")) return source.replace(/^test\//, "test/dist/").replace(/\.ts$/, ".js");
   return compiledPath(source);
 }
 
-/** Compiled files of the tests that `npm test` runs without arguments and that need no other programs; with `suites` also of those left to CI. */
+/**
+ * Compiled files of the tests that `npm test` runs without arguments and that need no other programs, and of some that it
+ * leaves to CI; with `suites` of all those.
+ */
 export function testFiles({ suites }) {
   return ["packages", "bin", "test"]
     .flatMap((folder) => filesBelow(folder, (name) => name.endsWith(".test.ts")))
-    .filter((file) => !foreignSuites.test(file) && (suites || leftBy(file) === undefined))
+    .filter((file) => !foreignSuites.test(file))
+    .filter((file) => suites || leftBy(file) === undefined || onlyInCi.test(file))
     .map(compiledTest);
 }
