@@ -7,7 +7,7 @@ import { root } from "../sources.mjs";
 import { runTest } from "./run-test.mjs";
 
 const cache = join(root, "node_modules", ".cache", "mutate");
-const BASELINE_TIMEOUT_MS = 300_000;
+const BASELINE_TIMEOUT_MS = 900_000;
 
 const hashOf = (bytes) => createHash("sha256").update(bytes).digest("hex").slice(0, 24);
 

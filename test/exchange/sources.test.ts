@@ -222,6 +222,16 @@ test("other files, formats and versions are refused with what they are", (t) => 
     changed((bytes) => bytes.writeUInt32LE(2 ** 31, 40)),
     /pages of 2147483648 bytes/,
   );
+  refused(
+    changed((bytes) => bytes.writeUInt32LE(8192, 4096 + 40)),
+    /two meta pages tell of different pages/,
+  );
+  for (const pageSize of [128, 131_072]) {
+    refused(
+      changed((bytes) => bytes.writeUInt32LE(pageSize, 40)),
+      new RegExp(`pages of ${pageSize} bytes`),
+    );
+  }
   refused(monerodFile(chain, { version: 3 }), /schema has version 3.*start today's monerod/);
   refused(monerodFile(chain, { version: 6 }), /schema has version 6.*newer/);
   refused(Buffer.from("not a chain at all"), /does not begin as a blockchain.raw/);

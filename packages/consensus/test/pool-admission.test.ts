@@ -3,10 +3,13 @@ import { test } from "node:test";
 import { fromHex, type TransactionPrefix } from "@anulo/protocol";
 import {
   admitTransaction,
+  BadCheckpoints,
+  BadKnownBlocks,
   baseFee,
   checkBlobSize,
   describeViolation,
   doubleSpendObligations,
+  RuleViolation,
   readmitTransaction,
   sendTransactionFlags,
   verdictOf,
@@ -133,4 +136,10 @@ test("a violation reads as its code and its data", () => {
   const text = describeViolation({ code: "FEE_TOO_LOW", fee: 5n, needed: 7n });
   assert.equal(text, "FEE_TOO_LOW (fee 5, needed 7)");
   assert.equal(describeViolation({ code: "NO_INPUTS" }), "NO_INPUTS");
+});
+
+test("errors are told apart by name", () => {
+  assert.equal(new RuleViolation({ code: "NO_INPUTS" }).name, "RuleViolation");
+  assert.equal(new BadCheckpoints("reason").name, "BadCheckpoints");
+  assert.equal(new BadKnownBlocks("reason").name, "BadKnownBlocks");
 });

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { genesisBlock, networks, writeBlock, writeBlockPackage, writeChainFileHeader } from "@anulo/protocol";
+import { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "../src/damage.ts";
 import { BadSource, CutOff, inSource } from "../src/sources/chain-source.ts";
 import { findMonerodDatabase, openChainSource } from "../src/sources/open-source.ts";
 import { openRawFile, type RawFile } from "../src/sources/raw-file.ts";
 import { chunks, openRawSource, readHeader } from "../src/sources/raw-source.ts";
 import { openSource } from "../src/sources/source-bytes.ts";
+import { BadSyncMode } from "../src/sync-mode.ts";
 
 let folder = "";
 let path = "";
@@ -206,4 +208,13 @@ test("what a source cannot mean is refused with its place, a bug is a bug", () =
     throw error;
   };
   assert.throws(() => inSource("file", "here", fail(new TypeError("a bug"))), TypeError);
+});
+
+test("errors are told apart by name", () => {
+  assert.equal(new BadSource("file", "reason").name, "BadSource");
+  assert.equal(new DamagedDatabase("a row").name, "DamagedDatabase");
+  assert.equal(new WrongDatabase("another").name, "WrongDatabase");
+  assert.equal(new DatabaseInUse("file", 5).name, "DatabaseInUse");
+  assert.equal(new WriteFailed("stored", undefined).name, "WriteFailed");
+  assert.equal(new BadSyncMode("slow").name, "BadSyncMode");
 });
