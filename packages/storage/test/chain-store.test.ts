@@ -90,6 +90,23 @@ test("what a block wrote can be read back by height, hash, index and image", asy
     { amount: 0n, count: 15 },
     { amount: 7n, count: 5 },
   ]);
+  for (const [amount, index, height] of [
+    [0n, 11, 3],
+    [0n, 12, 4],
+    [0n, 15, undefined],
+    [7n, 4, 4],
+    [7n, 5, undefined],
+    [13n, 0, 3],
+  ] as const) {
+    assert.equal(read.outputHeight(amount, index), height);
+    assert.equal(read.output(amount, index)?.height, height);
+  }
+  assert.deepEqual(read.transactionHash(stored!.id), payment.hash);
+  assert.equal(read.transactionHash(15), undefined);
+  assert.equal(read.transactionById(15), undefined);
+  assert.equal(read.blockField(3, "timestamp"), 1_500_000_003);
+  assert.deepEqual(read.blockField(3, "hash"), block.hash);
+  assert.equal(read.blockField(5, "timestamp"), undefined);
   assert.ok(read.isKeyImageSpent(payment.keyImages[0]!));
   assert.ok(!read.isKeyImageSpent(bytesOf("never spent")));
   await store.close();

@@ -41,6 +41,7 @@ test("a database that is not pruned has all and takes no transaction without its
   assert.equal(store.read.pruningSeed(), 0);
   assert.equal(store.write((writer) => writer.pruneOn(10)).dropped, 0);
   assert.ok(isPrunedCorrectly(store.read, 0));
+  assert.ok(!isPrunedCorrectly(store.read, BLOCKS), "there is no such block");
   const block = sampleBlock(BLOCKS);
   const transactions = block.transactions.map((tx) => ({ ...tx, prunable: undefined }));
   assert.throws(() => store.write((writer) => writer.appendBlock({ ...block, transactions })), RangeError);
@@ -49,7 +50,9 @@ test("a database that is not pruned has all and takes no transaction without its
 
 test("pruning goes on where it was interrupted and spares stripe, tip and version 1", async () => {
   const seed = pruningSeed(2);
-  assert.throws(() => store.write((writer) => writer.startPruning(77)), RangeError);
+  for (const none of [0, 77])
+    assert.throws(() => store.write((writer) => writer.startPruning(none)), RangeError);
+  assert.equal(store.read.pruningSeed(), 0);
   store.write((writer) => writer.startPruning(seed));
   const first = store.write((writer) => writer.pruneOn(1000));
   assert.ok(first.dropped >= 1000 && first.dropped < 1010);
