@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import type { NewOutput } from "../src/block-changes.ts";
 import { type BulkLoadOptions, bulkLoad } from "../src/bulk-load.ts";
 import { DamagedDatabase } from "../src/damage.ts";
 import { openEnvironment } from "../src/environment.ts";
@@ -16,7 +17,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const network = "regtest";
-const blocks = Array.from({ length: 250 }, (_, height) => sampleBlock(height));
+/** The amounts of later blocks are smaller, so that rows by amount do not come in their order. */
+const blocks = Array.from({ length: 250 }, (_, height) => {
+  const block = sampleBlock(height);
+  const outputOf = (output: NewOutput) =>
+    output.amount > 7n ? { ...output, amount: 1000n - output.amount } : output;
+  const transactions = block.transactions.map((tx) => ({ ...tx, outputs: tx.outputs.map(outputOf) }));
+  return { ...block, transactions };
+});
 const transactions = blocks.flatMap((block) => block.transactions);
 
 const sorted = {
