@@ -243,6 +243,15 @@ test("other files, formats and versions are refused with what they are", (t) => 
   assert.throws(() => open(pipe), /is no file/);
 });
 
+test("a hash that is longer than one is refused", (t) => {
+  const path = join(folderOf(t), "data.mdb");
+  const chain = madeUpChain(12, true);
+  const cutOff = chain[10]!.transactions.find(({ prunable }) => prunable === undefined)!;
+  Object.assign(cutOff, { prunableHash: Buffer.alloc(33, 1) });
+  writeFileSync(path, monerodFile(chain, { pruningSeed: 387 }));
+  assert.throws(() => readAll(open(path)), /has a value of 33 bytes, more than 32/);
+});
+
 test("a file that is written to while it is read is told from a damaged one", (t) => {
   const path = put(folderOf(t), madeUpChain(20));
   const source = open(path);

@@ -106,10 +106,9 @@ async function createFile(path: string, options: StoreOptions): Promise<void> {
 }
 
 /** Opens a temporary file, which is never flushed. */
-function openTransient(network: string): OpenDatabase {
+function openTransient(): OpenDatabase {
   const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
   const environment = openEnvironment(path);
-  checkIdentity(environment, { network, recovery: undefined });
   const afterClose = () => rmSync(dirname(path), { recursive: true, force: true });
   return { path, environment, recovery: undefined, flusher: undefined, onFault: () => {}, afterClose };
 }
@@ -129,8 +128,8 @@ function checkSoleUse({ root }: Environment, path: string): void {
  * for a damaged file.
  */
 export async function openStore(options: StoreOptions): Promise<ChainStore> {
-  const { path, network } = options;
-  if (path === undefined) return createStore(openTransient(network));
+  const { path } = options;
+  if (path === undefined) return createStore(openTransient());
   const firstCreated = mkdirSync(dirname(path), { recursive: true });
   const lock = await lockForProcess(path);
   try {
