@@ -175,6 +175,16 @@ test("pages that point at themselves and values of absurd lengths are refused wi
     }
   });
   assert.throws(circular, /offset \d+: page \d+ is not the page of [a-z ]+ it should be/);
+  const beyond = damage((bytes) => {
+    for (const page of pagesOf(1)) {
+      const start = page * pageSize;
+      const count = (bytes.readUInt16LE(start + 12) - 16) / 2;
+      // The upper half of a child's page number.
+      for (let i = 0; i < count; i++)
+        bytes.writeUInt16LE(1, start + bytes.readUInt16LE(start + 16 + 2 * i) + 4);
+    }
+  });
+  assert.throws(beyond, /page 429496\d+ is outside the file/);
   const absurd = damage((bytes) => {
     for (const page of pagesOf(2)) {
       const start = page * pageSize;
@@ -190,6 +200,7 @@ test("other files, formats and versions are refused with what they are", (t) => 
   const chain = madeUpChain(20);
   const path = join(folder, "data.mdb");
   const whole = monerodFile(chain);
+  const openFiles = process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
   const refused = (bytes: Uint8Array, reason: RegExp) => {
     writeFileSync(path, bytes);
     assert.throws(
@@ -232,6 +243,10 @@ test("other files, formats and versions are refused with what they are", (t) => 
       new RegExp(`pages of ${pageSize} bytes`),
     );
   }
+  refused(
+    changed((bytes) => bytes.writeUInt32LE(3, bytes.indexOf("version\0") - 8)),
+    /its version has 3 bytes/,
+  );
   refused(monerodFile(chain, { version: 3 }), /schema has version 3.*start today's monerod/);
   refused(monerodFile(chain, { version: 6 }), /schema has version 6.*newer/);
   refused(Buffer.from("not a chain at all"), /does not begin as a blockchain.raw/);
@@ -241,6 +256,7 @@ test("other files, formats and versions are refused with what they are", (t) => 
   const pipe = join(folder, "pipe");
   execFileSync("mkfifo", [pipe]);
   assert.throws(() => open(pipe), /is no file/);
+  if (process.platform === "linux") assert.equal(readdirSync("/proc/self/fd").length, openFiles);
 });
 
 test("a hash that is longer than one is refused", (t) => {

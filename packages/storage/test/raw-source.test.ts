@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -100,10 +108,12 @@ test("a chunk has 1 byte to 16 MiB, and one that is cut off is told from one tha
 
 test("a header that is cut off, or none, is refused, and its file closed", () => {
   const whole = fileOf(1);
+  const openFiles = countOpenFiles();
   for (const length of [0, 3, 20, 1027]) {
     writeFileSync(path, whole.subarray(0, length));
     assert.throws(() => openRawSource(path), BadSource);
   }
+  assert.equal(countOpenFiles(), openFiles);
   writeFileSync(path, whole.subarray(0, 1028));
   const file = openSource(path);
   assert.deepEqual(readHeader(file), { version: 1, first: 0, last: 0 });
@@ -152,6 +162,7 @@ test("a file goes on behind its last whole block, with turns for others while it
 });
 
 test("a file of another chain, version or beginning, or that is none, is left alone", () => {
+  const openFiles = countOpenFiles();
   const refusedWith = (bytes: Buffer, options: Parameters<typeof begin>[0] = {}) => {
     writeFileSync(path, bytes);
     assert.throws(() => begin(options), BadSource);
@@ -167,7 +178,13 @@ test("a file of another chain, version or beginning, or that is none, is left al
   refusedWith(Buffer.from("a letter to a friend"));
   refusedWith(Buffer.alloc(1028));
   assert.throws(() => begin({ path: "/dev/null" }), /is no file/);
+  assert.equal(countOpenFiles(), openFiles);
 });
+
+/** Of this process; 0 where the system does not say. */
+function countOpenFiles(): number {
+  return process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
+}
 
 test("a beginning that was cut off, or lost with the power, is begun anew", () => {
   const header = Buffer.from(writeChainFileHeader({ first: 0, last: 0 }));
