@@ -31,6 +31,7 @@ import {
   verifyMlsagSimple,
 } from "../src/index.ts";
 import { reference } from "../src/reference/backend.ts";
+import { randomScalars } from "../src/scalar.ts";
 import { flipBit, hex, NO_POINT, plusOrder } from "./fixtures.ts";
 
 const short = new Uint8Array(31);
@@ -269,4 +270,18 @@ test("a backend that is put in place is the one that computes", (t) => {
   });
   assert.equal(isInMainSubgroup(G), false);
   assert.equal(asked, 1);
+});
+
+test("the bytes that random scalars are made of are not left in memory", () => {
+  const given: Uint8Array[] = [];
+  const random = (length: number) => {
+    const bytes = new Uint8Array(length).fill(3);
+    given.push(bytes);
+    return bytes;
+  };
+  const scalars = randomScalars(3, random);
+  assert.equal(scalars.length, 3);
+  assert.ok(scalars.every((scalar) => scalar.some((byte) => byte !== 0)));
+  assert.ok(given.length > 0);
+  for (const bytes of given) assert.ok(bytes.every((byte) => byte === 0));
 });

@@ -130,7 +130,8 @@ function rulesOfLine(index: number): ForkRules {
   const [fork, versions, ring, also, ...transaction] = transactionTable[index]!;
   const [ringCtTypes, outputTypes, fewestOutputs, amounts, ...inputs] = transaction;
   const [hasDistinctMembers, hasSortedInputs, hasEqualRings, ringMemberAge, fee] = inputs;
-  const [, secondsPerBlock, powVariant, freeWeight, weight, penalty, ...block] = blockTable[index]!;
+  const [line, secondsPerBlock, powVariant, freeWeight, weight, penalty, ...block] = blockTable[index]!;
+  if (line !== fork) throw new Error(`the line of fork ${fork} is that of fork ${line} for blocks`);
   const [heaviestTransaction, unlockTime, minerVersion, claim] = block;
   return {
     fork,

@@ -111,7 +111,7 @@ test("a prefix is refused where its value is", () => {
     "version 3": `030001ff050000`,
     "version 2 without inputs": "0200000000",
     "a generation input beside another": `010002ff05ff060000`,
-    "an unknown input": `0100010300`,
+    "an unknown input": "010001030000",
     "an unknown output": `010001ff05010504${key}00`,
     "more inputs than bytes": "01007f00",
     "more ring members than bytes": `0100010205ff01${key}`,
