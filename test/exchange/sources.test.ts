@@ -259,14 +259,18 @@ test("other files, formats and versions are refused with what they are", (t) => 
   if (process.platform === "linux") assert.equal(readdirSync("/proc/self/fd").length, openFiles);
 });
 
-test("a hash that is longer than one is refused", (t) => {
-  const path = join(folderOf(t), "data.mdb");
-  const chain = madeUpChain(12, true);
-  const cutOff = chain[10]!.transactions.find(({ prunable }) => prunable === undefined)!;
-  Object.assign(cutOff, { prunableHash: Buffer.alloc(33, 1) });
-  writeFileSync(path, monerodFile(chain, { pruningSeed: 387 }));
-  assert.throws(() => readAll(open(path)), /has a value of 33 bytes, more than 32/);
-});
+for (const [bytes, reason] of [
+  [33, /has a value of 33 bytes, more than 32/],
+  [31, /block 10: the hash of the second part of transaction \d+ has 31 bytes/],
+] as const)
+  test(`a hash of ${bytes} bytes is refused`, (t) => {
+    const path = join(folderOf(t), "data.mdb");
+    const chain = madeUpChain(12, true);
+    const cutOff = chain[10]!.transactions.find(({ prunable }) => prunable === undefined)!;
+    Object.assign(cutOff, { prunableHash: Buffer.alloc(bytes, 1) });
+    writeFileSync(path, monerodFile(chain, { pruningSeed: 387 }));
+    assert.throws(() => readAll(open(path)), reason);
+  });
 
 test("a file that is written to while it is read is told from a damaged one", (t) => {
   const path = put(folderOf(t), madeUpChain(20));

@@ -81,7 +81,9 @@ function createMonerodSource(file: LmdbFile): ChainSource {
     const prunable = prunableParts.get(id, MAX_ROW_BYTES);
     if (prunable !== undefined) return { blob: Buffer.concat([pruned, prunable]) };
     const hash = must(prunableHashes.get(id, 32), height, `the second part of transaction ${id}`);
-    return { pruned: Buffer.from(pruned), prunableHash: Buffer.from(hash) };
+    if (hash.length === 32) return { pruned: Buffer.from(pruned), prunableHash: Buffer.from(hash) };
+    const what = `the hash of the second part of transaction ${id} has ${hash.length} bytes`;
+    throw new BadSource(file.path, `block ${height}: ${what}`);
   };
   return {
     first: 0,
