@@ -82,11 +82,11 @@ export function secretsAtOnce({ viewTags }: TransactionKeys): number {
     Math.min(SECRETS_AT_ONCE, Math.floor(PASSING_BYTES / (BYTES_PER_PASSING * (passing + 1)))),
   );
 }
-/** Of so many wallets more a walk gets no help: the other scan threads have as many of their own. */
+/** With more wallets than these a walk gets no help: the other scan threads have as many of their own. */
 const MAX_WITH_HELP = 128;
 /** Number of wallets in one job of another thread: enough to share each key's multiples, few enough to end soon. */
 const WALLETS_PER_JOB = 32;
-/** So few are in one job, whatever their transactions are, which need not be parsed here then. */
+/** Up to this many wallets are one job, whatever the transactions: these need not be parsed here to divide it. */
 const FEW = 8;
 
 /** The part of a piece that a group of followers scans. */
