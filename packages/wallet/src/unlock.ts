@@ -1,11 +1,10 @@
 /** When outputs may be spent. Pure: the wallet's height and the time are arguments. */
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
-import { SPENDABLE_AGE } from "./outputs/locked-places.ts";
+import { BLOCK_SECONDS, SPENDABLE_AGE } from "./outputs/locked-places.ts";
 import type { OwnedOutput } from "./outputs/owned-output.ts";
 import type { NetworkName } from "./state.ts";
 
-/** Seconds per block since hard fork 2, and before it. Source: cryptonote_config.h DIFFICULTY_TARGET_V2, _V1. */
-export const BLOCK_SECONDS = 120;
+/** Seconds per block before hard fork 2. Source: cryptonote_config.h DIFFICULTY_TARGET_V1. */
 const BLOCK_SECONDS_V1 = 60;
 /** Heights of hard fork 2 as the wallet assumes them. Source: wallet2.cpp `is_tx_spendtime_unlocked`. */
 const HARD_FORK_2: Record<NetworkName, number> = {

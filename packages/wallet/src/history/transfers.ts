@@ -3,6 +3,7 @@
  * `set_confirmations`.
  */
 import { equalBytes, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
+import { BLOCK_SECONDS } from "../outputs/locked-places.ts";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { isFrom } from "../packed/payment-record.ts";
 import type { ReceiptFilter } from "../packed/receipts.ts";
@@ -15,7 +16,7 @@ import type {
   PoolPayment,
   WalletState,
 } from "../state.ts";
-import { BLOCK_SECONDS, isUnlocked, type Now } from "../unlock.ts";
+import { isUnlocked, type Now } from "../unlock.ts";
 
 export type TransferKind = "in" | "block" | "out" | "pending" | "failed" | "pool";
 

@@ -1,6 +1,6 @@
 /** What some unspent outputs have in common for a payment: found once, and true until one of them or the wallet changes. */
 import { isDecomposedAmount } from "@anulo/protocol";
-import { SPENDABLE_AGE, waitsForTime } from "./locked-places.ts";
+import { BLOCK_SECONDS, unlockHeight, waitsForTime } from "./locked-places.ts";
 import { isSpendable, type OutputPage, PAGE_OUTPUTS, type SpendableQuestion } from "./output-page.ts";
 
 /**
@@ -60,9 +60,6 @@ export type KeptSummary = Summary & {
 /** Whether few other outputs have a public amount: it dates from before amounts were split into digits. */
 export const isRareAmount = (amount: bigint): boolean => !isDecomposedAmount(amount);
 
-/** Seconds before its time at which an output may be spent already, at most. */
-const LEEWAY = 120;
-
 /** Notes until when an output stays locked, or since when it is not. */
 function noteLock(
   keptSummary: KeptSummary,
@@ -70,15 +67,15 @@ function noteLock(
   index: number,
   question: SpendableQuestion,
 ): void {
-  const { height, unlockTime } = page.lockAt(index);
-  const isTimed = waitsForTime({ unlockTime });
-  const opensAt = Math.max(height + SPENDABLE_AGE, isTimed ? 0 : Number(unlockTime));
+  const lock = page.lockAt(index);
+  const opensAt = unlockHeight(lock);
   if (opensAt <= question.height) keptSummary.fromHeight = Math.max(keptSummary.fromHeight, opensAt);
   else keptSummary.toHeight = Math.min(keptSummary.toHeight, opensAt);
-  if (!isTimed) return;
-  const time = Number(unlockTime);
+  if (!waitsForTime(lock)) return;
+  // The leeway of its rule is this much at most: before, nothing opens.
+  const time = Number(lock.unlockTime);
   if (question.seconds >= time) keptSummary.fromSeconds = Math.max(keptSummary.fromSeconds, time);
-  else keptSummary.toSeconds = Math.min(keptSummary.toSeconds, time - LEEWAY);
+  else keptSummary.toSeconds = Math.min(keptSummary.toSeconds, time - BLOCK_SECONDS);
 }
 
 /** What is to be known of the outputs at some places of an array, at most as many as a chunk has. */

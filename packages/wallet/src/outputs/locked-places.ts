@@ -5,6 +5,8 @@ import { LazyMap } from "../packed/lazy-map.ts";
 
 /** Blocks before an output can be spent. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
 export const SPENDABLE_AGE = 10;
+/** Seconds per block since hard fork 2. Source: cryptonote_config.h DIFFICULTY_TARGET_V2. */
+export const BLOCK_SECONDS = 120;
 /** Number of places that are kept without asking whether their height has passed. */
 const SLACK = 256;
 
@@ -16,7 +18,7 @@ export function waitsForTime({ unlockTime }: Pick<Locked, "unlockTime">): boolea
 }
 
 /** Height from which on an output can be spent, as far as heights decide. */
-function unlockHeight({ height, unlockTime }: Locked): number {
+export function unlockHeight({ height, unlockTime }: Locked): number {
   const spendableAt = height + SPENDABLE_AGE;
   return waitsForTime({ unlockTime }) ? spendableAt : Math.max(spendableAt, Number(unlockTime));
 }

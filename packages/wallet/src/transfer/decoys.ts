@@ -4,8 +4,7 @@
  * (2018), https://arxiv.org/abs/1704.04299.
  */
 import type { RandomSource } from "@anulo/crypto";
-import { SPENDABLE_AGE } from "../outputs/locked-places.ts";
-import { BLOCK_SECONDS } from "../unlock.ts";
+import { BLOCK_SECONDS, SPENDABLE_AGE } from "../outputs/locked-places.ts";
 import { randomGamma, randomIndex, randomReal } from "./random.ts";
 
 /** The logarithm of an output's age in seconds when it is spent follows this gamma distribution. */

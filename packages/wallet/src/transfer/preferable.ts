@@ -163,6 +163,12 @@ export function preferableIn(
   filter: FreeFilter,
 ): Preferable {
   const check = createPlaceCheck(book);
+  const checked =
+    <T>(read: (key: number) => T) =>
+    (key: number): T => {
+      check();
+      return read(key);
+    };
   const only = minors.length === 1 ? minors[0] : undefined;
   return new Preferable({
     parts(minor = only) {
@@ -173,25 +179,10 @@ export function preferableIn(
     },
     minors: minors.length === 0 ? undefined : [...new Set(minors)],
     mostOf: (minor) => book.sumsOf(account).get(minor)?.freeCount ?? 0,
-    at(key) {
-      check();
-      return book.at(key)!;
-    },
-    heightAt(key) {
-      check();
-      return book.heightOf(key);
-    },
-    minorAt(key) {
-      check();
-      return book.minorOf(key);
-    },
-    amountAt(key) {
-      check();
-      return book.amountOf(key);
-    },
-    amountNumberAt(key) {
-      check();
-      return book.amountNumberOf(key);
-    },
+    at: checked((key) => book.at(key)!),
+    heightAt: checked((key) => book.heightOf(key)),
+    minorAt: checked((key) => book.minorOf(key)),
+    amountAt: checked((key) => book.amountOf(key)),
+    amountNumberAt: checked((key) => book.amountNumberOf(key)),
   });
 }
