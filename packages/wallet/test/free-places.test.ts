@@ -5,6 +5,7 @@ import { runSliced } from "@anulo/limits";
 import { isDecomposedAmount } from "@anulo/protocol";
 import { accountBalance } from "../src/history/balance.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { placesIn } from "../src/outputs/free-places.ts";
 import { OutputBook } from "../src/outputs/output-book.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { PlaceOrder } from "../src/outputs/place-order.ts";
@@ -257,6 +258,57 @@ test("places stay in order whatever is added and removed, and parts in use elsew
   }
   for (const [part, text] of inUse) assert.equal(part.join(), text);
   assert.throws(() => order.delete([...keys.keys()].find((each) => !places.has(each))!));
+});
+
+test("what is known of many outputs is believed only as long as it is true", () => {
+  const dice = new Dice("summaries");
+  const world: World = { base: 1000n, minors: 2, perBlock: 40 };
+  const book = OutputBook.of(Array.from({ length: 1200 }, (_, i) => outputIn(dice, world, 100 + (i >> 5))));
+  let [height, seconds, most, matched] = [120, TIME - 200, 2n ** 64n, 0];
+  for (let step = 0; step < 1500; step++) {
+    // Most steps change one thing or nothing, so that what was known before is asked for again.
+    const steps = [
+      () => (height += 1 - 2 * dice.below(2)),
+      () => (seconds += dice.below(5) - 2),
+      () => (seconds += dice.below(61)),
+      () => (most = most === 2000n ? 2n ** 64n : 2000n),
+      () => change(dice, book, { world, height: 140 }),
+      () => book.push(outputIn(dice, world, 140)),
+      () => book.truncate(book.count - 1),
+    ];
+    steps[dice.below(2 * steps.length)]?.();
+    const now: Now = { network: "regtest", height, seconds };
+    const needsKeyImage = dice.below(8) > 0;
+    const isOpen = (lock: Pick<OwnedOutput, "height" | "unlockTime">) => isUnlocked(lock, now);
+    const leastAmount = [0n, 0n, 1000n, 1001n, BigInt(dice.below(1200))][dice.below(5)]!;
+    const kind = (["hidden", "clear", "dust"] as const)[dice.below(3)]!;
+    const isOfKind = ({ rct, amount }: OwnedOutput) => {
+      const isRare = !rct && !isDecomposedAmount(amount);
+      return kind === "hidden" ? rct : isRare === (kind === "dust");
+    };
+    const free = [...book].map((output, place) => ({ output, place }));
+    const expected = free.filter(
+      ({ output }) =>
+        output.subaddress.major === 0 &&
+        (output.spentHeight ?? output.pendingSpend) === undefined &&
+        !output.frozen &&
+        (output.keyImage !== undefined || !needsKeyImage) &&
+        isOpen(output) &&
+        isOfKind(output) &&
+        output.amount >= leastAmount &&
+        output.amount <= most,
+    );
+    const question = { height, seconds, needsKeyImage, isUnlocked: isOpen };
+    const filter = { kind, question, leastAmount, greatestAmount: most };
+    const placesOf = (parts: ReturnType<OutputBook["freeOfAccount"]>) =>
+      parts.flatMap((part) => [...placesIn(part)]).join();
+    assert.equal(placesOf(book.freeOfAccount(0, filter)), expected.map(({ place }) => place).join());
+    const ofAddress = expected.filter(({ output }) => output.subaddress.minor === 1);
+    const address = { major: 0, minor: 1 };
+    assert.equal(placesOf(book.freeOfAddress(address, filter)), ofAddress.map(({ place }) => place).join());
+    matched += expected.length;
+  }
+  assert.ok(matched > 10_000, `${matched} matches`);
 });
 
 test("a pool is like one of a list, also once outputs were taken", async () => {
