@@ -263,9 +263,9 @@ test("places stay in order whatever is added and removed, and parts in use elsew
 test("what is known of many outputs is believed only as long as it is true", () => {
   const dice = new Dice("summaries");
   const world: World = { base: 1000n, minors: 2, perBlock: 40 };
-  const book = OutputBook.of(Array.from({ length: 1200 }, (_, i) => outputIn(dice, world, 100 + (i >> 5))));
+  const book = OutputBook.of(Array.from({ length: 2400 }, (_, i) => outputIn(dice, world, 100 + (i >> 6))));
   let [height, seconds, most, matched] = [120, TIME - 200, 2n ** 64n, 0];
-  for (let step = 0; step < 1500; step++) {
+  for (let step = 0; step < 300; step++) {
     // Most steps change one thing or nothing, so that what was known before is asked for again.
     const steps = [
       () => (height += 1 - 2 * dice.below(2)),
