@@ -264,7 +264,7 @@ test("what is known of many outputs is believed only as long as it is true", () 
   const dice = new Dice("summaries");
   const world: World = { base: 1000n, minors: 2, perBlock: 40 };
   const book = OutputBook.of(Array.from({ length: 2400 }, (_, i) => outputIn(dice, world, 100 + (i >> 6))));
-  let [height, seconds, most, matched] = [120, TIME - 200, 2n ** 64n, 0];
+  let [height, seconds, most, matches] = [120, TIME - 200, 2n ** 64n, 0];
   for (let step = 0; step < 300; step++) {
     // Each step changes a few things at most, so that what was known before is asked for again.
     const steps = [
@@ -307,9 +307,9 @@ test("what is known of many outputs is believed only as long as it is true", () 
     const ofAddress = expected.filter(({ output }) => output.subaddress.minor === 1);
     const address = { major: 0, minor: 1 };
     assert.equal(placesOf(book.freeOfAddress(address, filter)), ofAddress.map(({ place }) => place).join());
-    matched += expected.length;
+    matches += expected.length;
   }
-  assert.ok(matched > 10_000, `${matched} matches`);
+  assert.ok(matches > 10_000, `${matches} matches`);
 });
 
 test("a pool is like one of a list, also once outputs were taken", async () => {
