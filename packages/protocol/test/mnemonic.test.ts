@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scAdd, scSub } from "@anulo/crypto";
+import { scAdd, scReduce32, scSub } from "@anulo/crypto";
 import fc from "fast-check";
 import {
   addSeedOffset,
@@ -101,11 +101,43 @@ test("every language has 1626 different words that their prefixes tell apart", (
   }
 });
 
+const prefixesOf = new Map(
+  [...languages, oldEnglish].map((language) => {
+    const { words, prefixLength } = language;
+    return [language, new Set(words.map((word) => [...word].slice(0, prefixLength).join("").toLowerCase()))];
+  }),
+);
+
+/** Whether another language has words that begin as those of a seed. */
+const isInOtherWords = (text: string, name: string): boolean =>
+  [...prefixesOf].some(
+    ([language, prefixes]) =>
+      language.name !== name &&
+      text
+        .split(" ")
+        .every((word) => prefixes.has([...word].slice(0, language.prefixLength).join("").toLowerCase())),
+  );
+
+test("a seed whose check word fits in two languages is that of the one tried first", () => {
+  const italian =
+    "erotico spendere statura regina arsenale opuscolo broccoli farfalla infanzia tempo tregua incendio nessuno " +
+    "famiglia femmina aluminio parodia vela pesce agitare anguilla angolino alcool simbiosi aluminio";
+  const key = "f82805042b65e38a01aff91df477fd8d30742b02060ffe4f06109f07060771cb";
+  assert.equal(encodeMnemonic(fromHex(key), "Italian"), italian);
+  assert.ok(isInOtherWords(italian, "Italiano"));
+  const read = decodeMnemonic(italian);
+  assert.equal(read.language.name, "English");
+  // As monero-wallet-rpc 0.18.0.0 and 0.18.5.3 answer `query_key` of the wallet restored from it.
+  const spendKey = "abe3f00289f1efc4e81e44217e5878a4fc1e290252cef24a27c55c06ac9ead0e";
+  assert.equal(toHex(scReduce32(read.key)), spendKey);
+});
+
 test("any key is read as written, in every language, with and without check word", () => {
   for (const { name } of languages) {
     fc.assert(
       fc.property(keys, (key) => {
         const text = encodeMnemonic(key, name);
+        fc.pre(!isInOtherWords(text, name));
         const decoded = decodeMnemonic(text);
         assert.deepEqual(decoded.key, key);
         assert.equal(decoded.language.name, name);
