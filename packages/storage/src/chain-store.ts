@@ -8,6 +8,7 @@ import type { Environment } from "./environment.ts";
 import { openEnvironment } from "./environment.ts";
 import type { Flusher } from "./flusher.ts";
 import type { PageCheck } from "./page-walk.ts";
+import { createPrefetcher, type Prefetch } from "./prefetch.ts";
 import { type PruneStep, pruneOn, startPruning } from "./prune.ts";
 import type { CachedCounts, ChainReader } from "./reader.ts";
 import { createReader } from "./reader.ts";
@@ -41,6 +42,8 @@ export interface ChainStore {
   readonly read: ChainReader;
   /** Opens a reader of the current state; it should be closed soon, since old pages are kept for it. */
   snapshot(): ChainSnapshot;
+  /** To be awaited before many rows at random places are read: see `Prefetch`. */
+  readonly prefetch: Prefetch;
   /**
    * Runs `change` as one transaction: when this returns, all of it is written and survives the end of the process; when
    * it throws, nothing is written. Nested calls become part of the outer transaction, and are rolled back alone when
@@ -202,6 +205,8 @@ export interface OpenDatabase {
   readonly recovery: Recovery | undefined;
   /** Undefined for a temporary file. */
   readonly flusher: Flusher | undefined;
+  /** Bytes of memory for the system and its programs. */
+  readonly memoryBytes: number;
   readonly onFault: (fault: Error) => void;
   afterClose(): void;
 }
@@ -232,17 +237,20 @@ function createStructureCheck({ path, environment, onFault }: OpenDatabase) {
 
 /** Creates the store of an open file. */
 export function createStore(opened: OpenDatabase): ChainStore {
-  const { path, environment, recovery, flusher } = opened;
+  const { path, environment, recovery, flusher, memoryBytes } = opened;
   const { root, tables, rowsRead } = environment;
   const cachedCounts: CachedCounts = { height: undefined, ringCtOutputs: undefined };
   const writing = createWriting(opened, cachedCounts);
   const structureCheck = createStructureCheck(opened);
+  const fileSize = () => statSync(path).size;
+  const prefetcher = createPrefetcher({ tables, fileSize, memoryBytes });
   return {
     read: createReader(tables, undefined, cachedCounts),
     snapshot() {
       const transaction = root.useReadTransaction();
       return { ...createReader(tables, transaction), close: () => transaction.done() };
     },
+    prefetch: prefetcher.prefetch,
     ...writing,
     rowsRead: () => rowsRead.count,
     withoutCounting(work) {
@@ -259,13 +267,14 @@ export function createStore(opened: OpenDatabase): ChainStore {
     check: (facts) => checkChain(tables, facts),
     recovery,
     checkStructure: structureCheck.run,
-    fileSize: () => statSync(path).size,
+    fileSize,
     freeSpace() {
       const { bavail, bsize } = statfsSync(dirname(path), { bigint: true });
       return bavail * bsize;
     },
     async close() {
       await structureCheck.end();
+      await prefetcher.end();
       await writing.whenWritable(() => {});
       await flusher?.close();
       await root.close();

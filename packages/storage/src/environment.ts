@@ -32,6 +32,8 @@ export interface TableHandle<K, V> {
    */
   view<T>(key: K, read: (row: Buffer) => T, at?: Snapshot): T | undefined;
   has(key: K, at?: Snapshot): boolean;
+  /** Reads the pages of these rows into memory, in a thread of the system; resolves once they are there. */
+  prefetch(keys: readonly K[]): Promise<void>;
   put(key: K, value: V): void;
   remove(key: K): void;
   entries(range?: RangeOf<K>, at?: Snapshot): Iterable<{ readonly key: K; readonly value: V }>;
@@ -57,6 +59,10 @@ export interface Environment {
 /** Longer than any key. */
 const keyScratch = Buffer.allocUnsafeSlow(64);
 const valueScratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Where a row may be written. */
+const AT_THE_END = { append: true };
+const ANYWHERE = {};
 
 interface NamedTable<K, V> {
   readonly longWrite: LongWrite;
@@ -85,18 +91,23 @@ function copyOf(row: Buffer): Buffer {
   return copy;
 }
 
-function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
-  const { name, raw, layout, onDamage, longWrite, rowsRead } = named;
-  const reading = (at = longWrite.before) => (at === undefined ? undefined : { transaction: at });
+/** Returns a row as it is, or throws DamagedDatabase. */
+function createRowCheck({ name, onDamage }: Pick<NamedTable<never, never>, "name" | "onDamage">) {
   const seed = checksumSeed(name);
-  const options = layout.grows === true ? { append: true } : {};
-  const keyBytes = createKeyWriter(layout.key);
-  const checked = (key: Buffer, row: Buffer): Buffer => {
+  return (key: Buffer, row: Buffer): Buffer => {
     if (isRowIntact(seed, key, row)) return row;
     const damage = new DamagedDatabase(`a row of ${name} is not what was written`);
     onDamage(damage);
     throw damage;
   };
+}
+
+function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
+  const { name, raw, layout, longWrite, rowsRead } = named;
+  const reading = (at = longWrite.before) => (at === undefined ? undefined : { transaction: at });
+  const checked = createRowCheck(named);
+  const seed = checksumSeed(name);
+  const keyBytes = createKeyWriter(layout.key);
   const checkNeighbours = (searchKey: Buffer, at: Snapshot | undefined): undefined => {
     const start = Buffer.from(searchKey);
     for (const reverse of [false, true]) {
@@ -125,12 +136,17 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
     get: (key, at) => view(key, readCopy, at),
     view,
     has: (key, at) => view(key, () => true, at) === true,
+    prefetch: (keys) => raw.prefetch(keys.map((key) => writeRecord(layout.key, key))),
     put(key, value) {
       const bytes = keyBytes(key);
       const row = writeInto(layout.value, value, { scratch: valueScratch, spare: CHECKSUM_BYTES });
       const end = row.length - CHECKSUM_BYTES;
       row.writeUInt32LE(rowChecksum(seed, bytes, row.subarray(0, end)), end);
-      const isStored = raw.putSync(bytes, row, options) as unknown as boolean;
+      const isStored = raw.putSync(
+        bytes,
+        row,
+        layout.grows === true ? AT_THE_END : ANYWHERE,
+      ) as unknown as boolean;
       if (!isStored) throw new DamagedDatabase(`${name} has rows where new ones belong`);
     },
     remove: (key) => void raw.removeSync(keyBytes(key)),

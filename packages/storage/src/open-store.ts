@@ -6,6 +6,7 @@ import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "./damage.ts";
 import { type Environment, openEnvironment, type Tables } from "./environment.ts";
 import { createFlusher, type Flusher } from "./flusher.ts";
 import { type MigrationProgress, migrate, schemaTooOld } from "./migrate.ts";
+import { memoryOfProcess } from "./prefetch.ts";
 import { lockForProcess } from "./process-lock.ts";
 import { putInPlace, syncFoldersAbove } from "./put-in-place.ts";
 import { type Recovery, recoverFile } from "./recover.ts";
@@ -20,6 +21,8 @@ export interface StoreOptions {
   readonly network: string;
   /** Checks the whole structure of the file, however long that takes. */
   readonly checkAll?: boolean | undefined;
+  /** Bytes of memory of the machine, or what this process may use of them; found out by default. */
+  readonly memoryBytes?: number | undefined;
   /** When writes are flushed; by default soon after, without waiting. */
   readonly syncMode?: SyncMode | undefined;
   /** Called when a write to the disk fails, or a row is damaged: the node should stop. */
@@ -72,6 +75,7 @@ function readProperty(tables: Tables, name: string): string | undefined {
 /** Opens a file that no other process has open; the first flush is done before anything is written. */
 async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenDatabase, "afterClose">> {
   const { network, syncMode = defaultSyncMode, checkAll = false, onFault = () => {} } = options;
+  const { memoryBytes = memoryOfProcess() } = options;
   const recovery = recoverFile(path);
   if (recovery !== undefined) checkClosedFile(path, recovery.state, checkAll);
   const environment = openEnvironment(path, { onDamage: onFault });
@@ -83,7 +87,7 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenD
     const schema = checkIdentity(environment, { network, recovery });
     const { onMigration: onProgress, signal } = options;
     await migrate({ environment, schema, flusher, onProgress, signal });
-    return { path, environment, recovery, flusher, onFault };
+    return { path, environment, recovery, flusher, memoryBytes, onFault };
   } catch (error) {
     await flusher?.close();
     await environment.root.close();
@@ -106,11 +110,12 @@ async function createFile(path: string, options: StoreOptions): Promise<void> {
 }
 
 /** Opens a temporary file, which is never flushed. */
-function openTransient(): OpenDatabase {
+function openTransient({ memoryBytes = memoryOfProcess() }: StoreOptions): OpenDatabase {
   const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
   const environment = openEnvironment(path);
   const afterClose = () => rmSync(dirname(path), { recursive: true, force: true });
-  return { path, environment, recovery: undefined, flusher: undefined, onFault: () => {}, afterClose };
+  const onFault = () => {};
+  return { path, environment, recovery: undefined, flusher: undefined, memoryBytes, onFault, afterClose };
 }
 
 /** Throws DatabaseInUse if another process reads the file: a process that has it open always reads it. */
@@ -129,7 +134,7 @@ function checkSoleUse({ root }: Environment, path: string): void {
  */
 export async function openStore(options: StoreOptions): Promise<ChainStore> {
   const { path } = options;
-  if (path === undefined) return createStore(openTransient());
+  if (path === undefined) return createStore(openTransient(options));
   const firstCreated = mkdirSync(dirname(path), { recursive: true });
   const lock = await lockForProcess(path);
   try {

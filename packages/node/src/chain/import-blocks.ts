@@ -15,6 +15,7 @@ import { type FetchedTransaction, type IncomingBlock, withTransactions } from ".
 import { findSuppliedOrInPool, type JudgedBlock, judgeBlock, placeJudged } from "./main-chain.ts";
 import { type ChainParts, type ChangeParts, transactInTurns } from "./parts.ts";
 import { createPendingBlocks, type PendingBlocks } from "./pending-blocks.ts";
+import { rowsToJudge } from "./rows-to-judge.ts";
 
 /** One of the blocks breaks a rule; those before it were added. */
 export class BadBlock extends Error {
@@ -189,6 +190,8 @@ async function judgeRun(
       block.txs.length === 0
         ? block.incoming
         : await slice.wait(readTransactions(block, { withProofs: !isKnown, inPlace: true }));
+    const reading = parts.store.prefetch(() => rowsToJudge(whole, { withRings: !isKnown }));
+    if (reading !== undefined) await slice.wait(reading);
     checkUnchanged(staged);
     const run = judgeStaged(parts, staged, whole);
     for (const obligation of run.obligations) obligations.push(obligation);

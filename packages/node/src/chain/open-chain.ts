@@ -22,7 +22,7 @@ import { createProofs, type Discharge } from "./proofs.ts";
 import { removeWrongBlocks } from "./remove-wrong-blocks.ts";
 import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
 
-export interface OpenChainOptions extends Pick<StoreOptions, "onMigration" | "signal"> {
+export interface OpenChainOptions extends Pick<StoreOptions, "memoryBytes" | "onMigration" | "signal"> {
   readonly network: Network;
   /** The database file; if left out, a temporary one. */
   readonly path?: string | undefined;
@@ -61,9 +61,10 @@ export interface OpenChain {
 /** Opens or creates the chain of a network with its pool; rejects with WrongDatabase. */
 export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const { network, fixedDifficulty, seedSchedule, discharge, now } = options;
-  const { path, syncMode, onFault, onMigration, signal } = options;
+  const { path, memoryBytes, syncMode, onFault, onMigration, signal } = options;
   const checkpoints = withCheckpoints(enforcedCheckpoints(network.name), options.checkpoints ?? []);
-  const store = await openStore({ path, network: network.name, syncMode, onFault, onMigration, signal });
+  const opening = { path, network: network.name, memoryBytes, syncMode, onFault, onMigration, signal };
+  const store = await openStore(opening);
   const { read, withoutCounting } = store;
   const events = createEvents(options.onBug);
   const confirmedBlocks = createConfirmedBlocks(options.knownBlocks, read);

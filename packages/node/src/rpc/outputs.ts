@@ -28,19 +28,25 @@ function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromis
   const { outputs, get_txid: withTransactionHashes } = request;
   const { parts, restricted, signal, rows } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
+  const { store } = parts;
   const batch = new OutputBatch(outputs.length, { withTransactionHashes });
-  const rules = chainContext(parts.state.view(), parts.now());
-  const { read } = parts.store;
-  const isComplete =
-    outputs.length <= FEW_OUTPUTS
-      ? outputs.every((output, at) => read.readIntoBatch(batch, at, output))
-      : atThisMoment(parts.store, (moment) => {
-          const readOne = (at: number) => moment.read.readIntoBatch(batch, at, outputs[at]!);
-          const read = mapInTurns(outputs.keys(), readOne, { moment, signal, rows });
-          return whenReady(read, (presence) => presence.every((isFound) => isFound));
-        });
-  return whenReady(isComplete, (is) =>
-    is ? { batch, unlocked: unlockedOf(batch.unlockTimes, rules) } : "Failed",
+  const readAll = (): MaybePromise<boolean> => {
+    if (outputs.length <= FEW_OUTPUTS)
+      return outputs.every((output, at) => store.read.readIntoBatch(batch, at, output));
+    return atThisMoment(store, (moment) => {
+      const readOne = (at: number) => moment.read.readIntoBatch(batch, at, outputs[at]!);
+      const read = mapInTurns(outputs.keys(), readOne, { moment, signal, rows });
+      return whenReady(read, (presence) => presence.every((isFound) => isFound));
+    });
+  };
+  return whenReady(
+    store.prefetch(() => ({ outputs }), signal),
+    () => {
+      const rules = chainContext(parts.state.view(), parts.now());
+      return whenReady(readAll(), (isComplete) =>
+        isComplete ? { batch, unlocked: unlockedOf(batch.unlockTimes, rules) } : "Failed",
+      );
+    },
   );
 }
 

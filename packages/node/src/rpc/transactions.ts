@@ -80,8 +80,14 @@ function isKeyImageSpent({ key_images }: { key_images: readonly string[] }, cont
   if (images.some((image) => image!.length !== 32)) {
     return { status: "Failed, size of data mismatch", spent_status: [] };
   }
-  const statuses = mapInTurns(images, (image) => spentStatus(context, image!), context);
-  return whenReady(statuses, (spent_status) => ({ spent_status }));
+  const keyImages = images as Uint8Array[];
+  return whenReady(
+    context.parts.store.prefetch(() => ({ keyImages }), context.signal),
+    () => {
+      const statuses = mapInTurns(keyImages, (image) => spentStatus(context, image), context);
+      return whenReady(statuses, (spent_status) => ({ spent_status }));
+    },
+  );
 }
 
 function getOutputIndices({ txid }: { txid: Uint8Array }, { parts }: NodeContext) {

@@ -1,0 +1,102 @@
+import { totalmem } from "node:os";
+import type { Tables } from "./environment.ts";
+import type { OutputName } from "./output-batch.ts";
+
+/** Rows at random places of the file that are going to be read. */
+export interface RandomRows {
+  readonly outputs?: readonly OutputName[];
+  /** 32 bytes each. */
+  readonly keyImages?: readonly Uint8Array[];
+}
+
+/**
+ * Brings the pages of these rows into memory in threads of the system, several at a time, so that reading them then
+ * does not stop the event loop for each of them until the disk answers; undefined where the file fits into memory.
+ * Rejects with the reason of the signal.
+ */
+export type Prefetch = (rows: () => RandomRows, signal?: AbortSignal) => Promise<void> | undefined;
+
+export interface PrefetcherOptions {
+  readonly tables: Tables;
+  /** Bytes of the file. */
+  readonly fileSize: () => number;
+  /** Bytes of memory for the system and its programs. */
+  readonly memoryBytes: number;
+}
+
+export interface Prefetcher {
+  readonly prefetch: Prefetch;
+  /** Starts nothing more: what is under way rejects; resolves once no thread reads any more. */
+  end(): Promise<void>;
+}
+
+/** As many threads as Node.js has for the disk. */
+const TASKS = 4;
+/** The same threads flush the file: none is kept for long. */
+const ROWS_PER_TASK = 64;
+/** The rest of the memory is for programs and for other files. */
+const SHARE_OF_MEMORY = 0.5;
+/** The file grows, but asking for its size takes as long as a few rows. */
+const CALLS_PER_SIZE = 1000;
+
+/** Bytes of memory that this process may use, with the pages of files that the system keeps for it. */
+export function memoryOfProcess(): number {
+  // 0 or more than there is where the process is in no group with a limit.
+  const limit = process.constrainedMemory?.() ?? 0;
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+export function createPrefetcher({ tables, fileSize, memoryBytes }: PrefetcherOptions): Prefetcher {
+  let calls = 0;
+  let isLong = false;
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+  const isLongerThanMemory = () => {
+    if (calls++ % CALLS_PER_SIZE === 0) isLong = fileSize() > SHARE_OF_MEMORY * memoryBytes;
+    return isLong;
+  };
+  return {
+    prefetch(rows, signal) {
+      if (!isLongerThanMemory()) return undefined;
+      const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
+      const run = prefetchAll(rowsOf(tables, rows()), signals).finally(() => running.delete(run));
+      running.add(run);
+      return run;
+    },
+    async end() {
+      closing.abort(new Error("the database was closed"));
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** Rows of one table. */
+interface RowsOfTable {
+  readonly count: number;
+  /** Reads the pages of the rows from `from` (inclusive) to `to` (exclusive) in one thread. */
+  prefetch(from: number, to: number): Promise<void>;
+}
+
+function rowsOf(tables: Tables, { outputs = [], keyImages = [] }: RandomRows): RowsOfTable[] {
+  const named = outputs
+    .filter(({ index }) => index <= BigInt(Number.MAX_SAFE_INTEGER))
+    .map(({ amount, index }) => ({ amount, index: Number(index) }));
+  const ringCt = named.filter(({ amount }) => amount === 0n).map(({ index }) => index);
+  const visible = named.filter(({ amount }) => amount !== 0n);
+  return [
+    { count: ringCt.length, prefetch: (...some) => tables.ringCtOutputs.prefetch(ringCt.slice(...some)) },
+    { count: visible.length, prefetch: (...some) => tables.outputs.prefetch(visible.slice(...some)) },
+    { count: keyImages.length, prefetch: (...some) => tables.keyImages.prefetch(keyImages.slice(...some)) },
+  ];
+}
+
+async function prefetchAll(all: readonly RowsOfTable[], signals: readonly AbortSignal[]): Promise<void> {
+  for (const { count, prefetch } of all) {
+    const perTask = Math.min(ROWS_PER_TASK, Math.ceil(count / TASKS));
+    for (let from = 0; from < count; from += TASKS * perTask) {
+      for (const signal of signals) signal.throwIfAborted();
+      const starts = Array.from({ length: TASKS }, (_, task) => Math.min(count, from + task * perTask));
+      await Promise.all(starts.map((start) => prefetch(start, Math.min(count, start + perTask))));
+    }
+  }
+}
