@@ -42,8 +42,8 @@ const replaced = [
         'return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");',
       ],
       [
-        'const bytes = new Uint8Array(Buffer.from(text, "hex"));',
-        "const bytes = Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));",
+        'const written = Buffer.from(bytes.buffer).write(text, "hex");',
+        "for (const i of bytes.keys()) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);\nconst written = bytes.length;",
       ],
     ],
     end: "",

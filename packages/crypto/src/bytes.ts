@@ -9,9 +9,15 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The parts, one after the other; a single part is returned as it is, not copied. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  return parts.length === 1 ? parts[0]! : concatBytes(...parts);
+/** What `use` makes of the parts, one after the other: a copy of them, which may hold secrets, is wiped afterwards. */
+export function useJoined<T>(parts: readonly Uint8Array[], use: (bytes: Uint8Array) => T): T {
+  if (parts.length === 1) return use(parts[0]!);
+  const copy = concatBytes(...parts);
+  try {
+    return use(copy);
+  } finally {
+    wipe(copy);
+  }
 }
 
 /** Element `index` of a vector of 32-byte elements; a view, not a copy. */
@@ -73,7 +79,7 @@ export function repeatElement(element: Uint8Array, n: number): Uint8Array {
   return vector;
 }
 
-/** Overwrites secrets with zeros. */
-export function wipe(...secrets: readonly Uint8Array[]): void {
-  for (const secret of secrets) secret.fill(0);
+/** Overwrites secrets with zeros; those that are undefined are none. */
+export function wipe(...secrets: readonly (Uint8Array | undefined)[]): void {
+  for (const secret of secrets) secret?.fill(0);
 }

@@ -1,5 +1,5 @@
 export type { DeriveBatchResult, PointBatchResult, TaggedOutputs, TagMatches } from "./backend.ts";
-export { concatBytes, equalBytes } from "./bytes.ts";
+export { concatBytes, equalBytes, wipe } from "./bytes.ts";
 export { chacha8, chacha20, chacha20InPieces } from "./chacha.ts";
 export { type CnSlowHashOptions, cnSlowHash } from "./hash/cryptonight.ts";
 export { type HashInPieces, keccak256, keccak256InPieces } from "./hash/keccak.ts";

@@ -39,13 +39,23 @@ export function deriveViewTag(derivation: Uint8Array, outputIndex: number): numb
   return keccak256(asciiBytes("view_tag"), derivation, varint(outputIndex))[0]!;
 }
 
+/** Hs(derivation ‖ i)·G. */
+function offsetOf(derivation: Uint8Array, outputIndex: number): Uint8Array {
+  const scalar = derivationToScalar(derivation, outputIndex);
+  try {
+    return scalarMultBase(scalar);
+  } finally {
+    wipe(scalar);
+  }
+}
+
 /** The output's one-time key B + Hs(derivation ‖ i)·G, 32 bytes; throws `InvalidPoint`. Source: `derive_public_key`. */
 export function derivePublicKey(
   derivation: Uint8Array,
   outputIndex: number,
   spendPublic: Uint8Array,
 ): Uint8Array {
-  return pointAdd(spendPublic, scalarMultBase(derivationToScalar(derivation, outputIndex)));
+  return pointAdd(spendPublic, offsetOf(derivation, outputIndex));
 }
 
 /** The secret of the one-time key, b + Hs(derivation ‖ i), 32 bytes. Source: `derive_secret_key`. */
@@ -69,7 +79,7 @@ export function deriveSubaddressPublicKey(
   derivation: Uint8Array,
   outputIndex: number,
 ): Uint8Array {
-  return pointSub(outputKey, scalarMultBase(derivationToScalar(derivation, outputIndex)));
+  return pointSub(outputKey, offsetOf(derivation, outputIndex));
 }
 
 /** The key image x·Hp(P), 32 bytes: the same whenever the output is spent. Source: `generate_key_image`. */

@@ -1,4 +1,4 @@
-import { checkLength, concatBytes, hexBytes, joined } from "./bytes.ts";
+import { checkLength, concatBytes, hexBytes, useJoined } from "./bytes.ts";
 import { backend } from "./engine.ts";
 
 /** Bytes that should encode a point of edwards25519 do not. */
@@ -28,7 +28,7 @@ export function requirePoint(result: Uint8Array | undefined, role: string): Uint
 
 /** Keccak-256 of the parts end to end, mod ℓ, 32 bytes. Source: crypto.cpp `hash_to_scalar`. */
 export function hashToScalar(...parts: readonly Uint8Array[]): Uint8Array {
-  return backend.hashToScalar(joined(parts));
+  return useJoined(parts, backend.hashToScalar);
 }
 
 /**

@@ -56,10 +56,10 @@ export function generateRingSignature(
   if (realKey === undefined) throw new RangeError("the signer is not in the ring");
   checkLength("prefix hash", prefixHash, 32);
   const [c, r] = [new Uint8Array(32 * publicKeys.length), new Uint8Array(32 * publicKeys.length)];
-  let k = new Uint8Array(32);
+  let k: Uint8Array = new Uint8Array(32);
   for (let i = 0; i < publicKeys.length; i++) {
     if (i === realIndex) {
-      k = new Uint8Array(randomScalar(random));
+      k = randomScalar(random);
     } else {
       c.set(randomScalar(random), 32 * i);
       r.set(randomScalar(random), 32 * i);

@@ -14,9 +14,9 @@ export function fromHex(text: string, length?: number): Uint8Array {
   if (length !== undefined && text.length !== length * 2)
     throw new BadHex(`expected ${length} bytes in hexadecimal`);
   // Buffer stops at the first character that is no digit, and reads only half of a character above 0xff.
-  const bytes = new Uint8Array(Buffer.from(text, "hex"));
-  if (bytes.length * 2 !== text.length || /[^0-9a-fA-F]/.test(text))
-    throw new BadHex("not a hexadecimal digit");
+  const bytes = new Uint8Array(text.length / 2);
+  const written = Buffer.from(bytes.buffer).write(text, "hex");
+  if (written !== bytes.length || /[^0-9a-fA-F]/.test(text)) throw new BadHex("not a hexadecimal digit");
   return bytes;
 }
 

@@ -1,6 +1,8 @@
 /** The event log of a service, and its delivery. */
+
 import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
+import { wipe } from "@anulo/crypto";
 import {
   type EventLog,
   EventLogInUse,
@@ -110,7 +112,7 @@ export async function openServiceEvents(
   const { folder, keyFile = join(folder, "key") } = options;
   const secret = await readServiceKey(keyFile);
   const key = new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(0), KEY_PURPOSE, 32));
-  secret.fill(0);
+  wipe(secret);
   const engine = shared ?? (await openOwnEngine(folder, logger));
   const closeEngine = async () => {
     if (engine !== shared) await engine.close();
@@ -127,7 +129,7 @@ export async function openServiceEvents(
       );
     throw refuse((error as Error).message);
   } finally {
-    key.fill(0);
+    wipe(key);
   }
 }
 

@@ -18,7 +18,7 @@ import type { SpendKeys } from "../src/state.ts";
 import type { Wallet } from "../src/wallet.ts";
 import { receive, seededRandom } from "./transfer-fixture.ts";
 
-const runtime = createRuntime();
+const runtime = createRuntime({ concurrency: 0 });
 
 const random = seededRandom("two signers");
 

@@ -26,10 +26,21 @@ export type TestServiceOptions = {
   readonly store?: LedgerStoreOptions;
   readonly events?: EventSink;
   readonly log?: Log;
+  /** Threads for jobs; with 0 they run in the caller's. */
+  readonly concurrency?: number;
 };
 
 export async function startTestService(
-  { node = "", proxy, dialect = "upstream", folder, store, events, log }: TestServiceOptions = {},
+  {
+    node = "",
+    proxy,
+    dialect = "upstream",
+    folder,
+    store,
+    events,
+    log,
+    concurrency,
+  }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
   const directory = folder ?? mkdtempSync(join(tmpdir(), "anulo-wallet-"));
@@ -44,6 +55,7 @@ export async function startTestService(
     ...(store !== undefined && { store }),
     ...(events !== undefined && { events }),
     ...(log !== undefined && { log }),
+    ...(concurrency !== undefined && { concurrency }),
   });
   const call = createClient(walletMethods, service.url);
   const stop = async () => {

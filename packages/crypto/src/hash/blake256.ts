@@ -1,4 +1,5 @@
 /** BLAKE-256, 14 rounds. Source: Aumasson, Henzen, Meier, Phan, "SHA-3 proposal BLAKE" (2010), section 2.1. */
+import { wipe } from "../bytes.ts";
 import { BLAKE_ORDER, QUARTERS } from "./quarters.ts";
 
 const INITIAL = [
@@ -36,7 +37,7 @@ function compress(hash: Uint32Array, block: DataView, bitsHashed: number): void 
   for (let i = 0; i < 8; ++i) hash[i]! ^= v[i]! ^ v[i + 8]!;
 }
 
-/** BLAKE-256 of `data` (below 512 MiB): 32 bytes. */
+/** BLAKE-256 of `data` (below 512 MiB): 32 bytes, of which no copy stays in memory. */
 export function blake256(data: Uint8Array): Uint8Array {
   const blocks = Math.floor((data.length + 8) / 64) + 1;
   const padded = new Uint8Array(64 * blocks);
@@ -52,5 +53,7 @@ export function blake256(data: Uint8Array): Uint8Array {
   }
   const out = new DataView(new ArrayBuffer(32));
   hash.forEach((word, i) => void out.setUint32(4 * i, word));
+  wipe(padded);
+  hash.fill(0);
   return new Uint8Array(out.buffer);
 }

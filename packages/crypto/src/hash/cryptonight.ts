@@ -1,6 +1,7 @@
 /** CryptoNight, variants 0, 1, 2 and 4. Source: CNS008; monero slow-hash.c. */
 
 import { readFileSync } from "node:fs";
+import { wipe } from "../bytes.ts";
 import { compileLongLived } from "../randomx/tiering.ts";
 import { keccakPermute } from "../reference/keccak.ts";
 import type { WasmMemory, WasmModule } from "../wasm-values.ts";
@@ -70,7 +71,7 @@ function absorb(data: Uint8Array): Uint8Array {
     for (let i = 0; i < RATE_BYTES; ++i) state[i]! ^= padded[at + i]!;
     keccakPermute(state);
   }
-  padded.fill(0);
+  wipe(padded);
   return state;
 }
 
@@ -105,7 +106,7 @@ export type CnSlowHashOptions = {
 
 /**
  * CryptoNight of `data`: 32 bytes; 25 to 50 ms. `RangeError` on options that make no sense, and on less than
- * 43 bytes for variant 1. Nothing that depends on `data` stays in memory. Source: slow-hash.c `cn_slow_hash`.
+ * 43 bytes for variant 1. Neither `data` nor the hash stays in memory. Source: slow-hash.c `cn_slow_hash`.
  */
 export function cnSlowHash(data: Uint8Array, options: CnSlowHashOptions = {}): Uint8Array {
   checkOptions(data, options);
@@ -121,6 +122,6 @@ export function cnSlowHash(data: Uint8Array, options: CnSlowHashOptions = {}): U
     return FINAL_HASHES[(state[0]! & 3) as 0 | 1 | 2 | 3](state);
   } finally {
     kernel.wipe();
-    state.fill(0);
+    wipe(state);
   }
 }

@@ -1,4 +1,5 @@
 /** Grøstl-256. Source: Gauravaram et al., "Grøstl – a SHA-3 candidate" (round 3, 2011), section 3. */
+import { wipe } from "../bytes.ts";
 import { double, sbox } from "./rijndael.ts";
 
 const ROUNDS = 10;
@@ -46,7 +47,7 @@ function permute(input: Uint8Array, isQ: boolean): Uint8Array {
 
 const xor = (a: Uint8Array, b: Uint8Array): Uint8Array => a.map((byte, i) => byte ^ b[i]!);
 
-/** Grøstl-256 of `data`: 32 bytes. */
+/** Grøstl-256 of `data`: 32 bytes, of which no copy stays in memory. */
 export function groestl256(data: Uint8Array): Uint8Array {
   const blocks = Math.floor((data.length + 8) / 64) + 1;
   const padded = new Uint8Array(64 * blocks);
@@ -59,5 +60,8 @@ export function groestl256(data: Uint8Array): Uint8Array {
     const message = padded.subarray(64 * i, 64 * (i + 1));
     hash = Uint8Array.from(xor(xor(permute(xor(hash, message), false), permute(message, true)), hash));
   }
-  return xor(permute(hash, false), hash).slice(32);
+  const output = xor(permute(hash, false), hash);
+  const digest = output.slice(32);
+  wipe(padded, hash, output);
+  return digest;
 }

@@ -1,4 +1,5 @@
 /** JH-256, 42 rounds. Source: Hongjun Wu, "The Hash Function JH" (2011), section 3: the nibble-wise description. */
+import { wipe } from "../bytes.ts";
 
 const S_BOXES = [
   [9, 0, 4, 11, 13, 12, 3, 15, 1, 10, 2, 6, 7, 5, 8, 14],
@@ -69,7 +70,7 @@ function compress(state: Uint8Array, block: Uint8Array): void {
   for (let i = 0; i < 64; ++i) state[64 + i]! ^= block[i]!;
 }
 
-/** JH-256 of `data`: 32 bytes. */
+/** JH-256 of `data`: 32 bytes, of which no copy stays in memory. */
 export function jh256(data: Uint8Array): Uint8Array {
   // A partly filled block is padded on its own and the length follows in one more block.
   const blocks = Math.ceil(data.length / 64) + 1;
@@ -81,5 +82,7 @@ export function jh256(data: Uint8Array): Uint8Array {
   state[0] = 1; // the digest's length in bits, big-endian
   compress(state, new Uint8Array(64));
   for (let i = 0; i < blocks; ++i) compress(state, padded.subarray(64 * i, 64 * (i + 1)));
-  return state.slice(96);
+  const digest = state.slice(96);
+  wipe(padded, state);
+  return digest;
 }

@@ -1,4 +1,4 @@
-import { joined } from "../bytes.ts";
+import { useJoined } from "../bytes.ts";
 import { backend } from "../engine.ts";
 
 const STATE_BYTES = 200;
@@ -9,7 +9,7 @@ const BYTES_A_CALL = 1024 * RATE_BYTES;
 
 /** Keccak-256 (32 bytes, the padding from before SHA-3) of the parts, one after the other. Source: crypto/keccak.c. */
 export function keccak256(...parts: readonly Uint8Array[]): Uint8Array {
-  return backend.keccak256(joined(parts));
+  return useJoined(parts, backend.keccak256);
 }
 
 /** A hash of data that arrives in pieces; `digest` (32 bytes) ends it. */

@@ -1,4 +1,5 @@
 /** Skein-512-256 on Threefish-512. Source: Ferguson et al., "The Skein Hash Function Family" version 1.3 (2010). */
+import { wipe } from "../bytes.ts";
 
 const MASK = (1n << 64n) - 1n;
 const PARITY = 0x1bd11bdaa9fc1a22n;
@@ -59,9 +60,10 @@ function chain(start: BigUint64Array, data: Uint8Array, type: bigint): BigUint64
     const first = i === 0 ? 1n << 62n : 0n;
     const last = i === blocks - 1 ? 1n << 63n : 0n;
     const position = BigInt(Math.min(BLOCK_BYTES * (i + 1), data.length));
-    hash = threefish(hash, [position, first | last | (type << 56n)], words).map(
-      (word, k) => word ^ words[k]!,
-    );
+    const mixed = threefish(hash, [position, first | last | (type << 56n)], words);
+    hash = mixed.map((word, k) => word ^ words[k]!);
+    wipe(bytes);
+    mixed.fill(0n);
   }
   return hash;
 }
@@ -75,8 +77,12 @@ function initialChain(): BigUint64Array {
 }
 const INITIAL = initialChain();
 
-/** Skein-512-256 of `data`: 32 bytes. Words are little-endian, as is every platform that runs Node. */
+/** Skein-512-256 of `data`: 32 bytes, of which no copy stays in memory. Words are little-endian, as is every platform that runs Node. */
 export function skein256(data: Uint8Array): Uint8Array {
   const hash = chain(INITIAL, data, TYPE.message);
-  return new Uint8Array(chain(hash, new Uint8Array(8), TYPE.output).buffer).slice(0, 32);
+  const output = new Uint8Array(chain(hash, new Uint8Array(8), TYPE.output).buffer);
+  const digest = output.slice(0, 32);
+  wipe(output);
+  hash.fill(0n);
+  return digest;
 }

@@ -101,7 +101,12 @@ export interface ClsagShare {
 /** One signer's part of the response (32 bytes); the sum of all is `s` of the real member. */
 export function clsagResponse(to: ClsagChallenge, { nonces, secretKey, secretMask }: ClsagShare): Uint8Array {
   const scales = powers(to.nonceFactor, nonces.length);
-  const combined = nonces.reduce((sum, nonce, i) => scMulAdd(scales[i]!, nonce, sum), new Uint8Array(32));
+  const combined = new Uint8Array(32);
+  for (const [i, nonce] of nonces.entries()) {
+    const sum = scMulAdd(scales[i]!, nonce, combined);
+    combined.set(sum);
+    wipe(sum);
+  }
   const keyPart = scMul(to.keyWeight, secretKey);
   const secret = secretMask === undefined ? keyPart : scMulAdd(to.maskWeight, secretMask, keyPart);
   try {

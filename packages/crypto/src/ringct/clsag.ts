@@ -70,7 +70,7 @@ export function signClsag(signing: ClsagSigning): { proof: Clsag; keyImage: Uint
   const nonce = randomScalar(random);
   const dividedMask = scMul(secretMask, INVERSE_OF_EIGHT);
   const factors = concatBytes(secretKey, dividedMask, nonce);
-  let aggregate = new Uint8Array(32);
+  let aggregate: Uint8Array | undefined;
   try {
     const products = backend.scalarMultHashed(factors, repeatElement(key, 3));
     const ring: ClsagRing = {
@@ -89,7 +89,7 @@ export function signClsag(signing: ClsagSigning): { proof: Clsag; keyImage: Uint
     const walk = { s, first: next, challenge: opening, count: size - 1 };
     const later = requirePoint(backend.clsagChallengesVartime(ring, walk), "ring member");
     const challenges = concatBytes(opening, later); // of members next, next + 1, … realIndex
-    aggregate = new Uint8Array(aggregateSecret(ring, secretKey, secretMask));
+    aggregate = aggregateSecret(ring, secretKey, secretMask);
     s.set(scMulSub(elementAt(challenges, size - 1), aggregate, nonce), 32 * realIndex);
     const c1 = elementAt(challenges, (size - next) % size).slice();
     return { proof: { s: elementsOf(s), c1, D: ring.D }, keyImage: ring.keyImage };

@@ -6,6 +6,7 @@ import {
   type RandomSource,
   randomScalar,
   scalarMultBase,
+  wipe,
 } from "@anulo/crypto";
 import { type ExtraField, forkRules, type Transaction, type TxTarget, writeExtra } from "@anulo/protocol";
 
@@ -51,7 +52,7 @@ export function minerTransactionBuilder(order: MinerOrder): (claim: bigint) => T
       ringct: version === 1 ? undefined : { type: 0 },
     });
   } finally {
-    secret.fill(0);
+    wipe(secret);
   }
 }
 

@@ -1,11 +1,11 @@
-import { cnSlowHash, scAdd, scSub } from "@anulo/crypto";
+import { cnSlowHash, scAdd, scSub, wipe } from "@anulo/crypto";
 
 function offsetOf(passphrase: string): Uint8Array {
   const bytes = new TextEncoder().encode(passphrase);
   try {
     return cnSlowHash(bytes);
   } finally {
-    bytes.fill(0);
+    wipe(bytes);
   }
 }
 
@@ -17,7 +17,7 @@ export function addSeedOffset(key: Uint8Array, passphrase: string): Uint8Array {
   try {
     return scAdd(key, offset);
   } finally {
-    offset.fill(0);
+    wipe(offset);
   }
 }
 
@@ -29,6 +29,6 @@ export function removeSeedOffset(key: Uint8Array, passphrase: string): Uint8Arra
   try {
     return scSub(key, offset);
   } finally {
-    offset.fill(0);
+    wipe(offset);
   }
 }

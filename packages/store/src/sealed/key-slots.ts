@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "@anulo/storage";
+import { wipe } from "./wipe.ts";
 
 /** Identifies a slot and its content: a slot that was erased or reused has another id. */
 export interface SlotReference {
@@ -84,7 +85,7 @@ export class KeySlots {
     await this.#file.read(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
     if (!slot.subarray(0, ID_BYTES).equals(id)) return undefined;
     const rowKey = Buffer.from(slot.subarray(ID_BYTES, ID_BYTES + ROW_KEY_BYTES));
-    slot.fill(0);
+    wipe(slot);
     return rowKey;
   }
 
@@ -116,7 +117,7 @@ export class KeySlots {
 
   async #holds(reference: SlotReference): Promise<boolean> {
     const rowKey = await this.read(reference);
-    rowKey?.fill(0);
+    wipe(rowKey);
     return rowKey !== undefined;
   }
 
@@ -135,7 +136,7 @@ export class KeySlots {
       at += part.length;
     }
     const { bytesWritten } = await this.#file!.write(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
-    slot.fill(0);
+    wipe(slot);
     if (bytesWritten !== SLOT_BYTES) throw new Error("a slot was written in part");
   }
 
@@ -143,7 +144,7 @@ export class KeySlots {
     const slot = Buffer.alloc(SLOT_BYTES);
     await this.#file!.read(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
     const isErased = isFree(slot);
-    slot.fill(0);
+    wipe(slot);
     return isErased;
   }
 
@@ -176,12 +177,12 @@ async function takenIn(file: FileHandle): Promise<Buffer> {
   const taken = Buffer.alloc(count);
   const chunk = Buffer.alloc(SLOTS_PER_READ * SLOT_BYTES);
   for (let first = 0; first < count; first += SLOTS_PER_READ) {
-    chunk.fill(0);
+    wipe(chunk);
     await file.read(chunk, 0, chunk.length, first * SLOT_BYTES);
     for (let i = 0; i < SLOTS_PER_READ && first + i < count; i++) {
       taken[first + i] = isFree(chunk.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES)) ? 0 : 1;
     }
   }
-  chunk.fill(0);
+  wipe(chunk);
   return taken;
 }

@@ -10,6 +10,7 @@ import { KeySlots, type SlotReference } from "./key-slots.ts";
 import { slotOf } from "./rows.ts";
 import { checkTables, type Table } from "./tables.ts";
 import { WalletStore } from "./wallet-store.ts";
+import { wipe } from "./wipe.ts";
 import { isBehind, Witness } from "./witness.ts";
 
 export interface WalletStoreOptions {
@@ -72,7 +73,7 @@ export async function openWalletStore(options: WalletStoreOptions): Promise<Open
   const present = (await engine.markOf(wallet)) ?? NEVER;
   const isRemoved = (await engine.read(wallet, removedRow)) !== undefined;
   const isKnown = present.epoch !== 0 && !isRemoved;
-  if (isKnown) (await readDataKey(options, present))?.dataKey.fill(0);
+  if (isKnown) wipe((await readDataKey(options, present))?.dataKey);
   // A wallet that was put back from a copy is as old as the copy, though it has later changes: those that put it back.
   const found = (isKnown && (await restoredMark(engine, wallet))) || present;
   const take = () => takeOwnership(options, { witness, above: witnessed?.epoch ?? 0 });
@@ -131,7 +132,7 @@ async function takeOwnership(
   try {
     if (!slots.isEmpty) await slots.keepOnly(slotsInUse(options));
   } catch (error) {
-    dataKey.fill(0);
+    wipe(dataKey);
     await slots.close();
     throw error;
   }

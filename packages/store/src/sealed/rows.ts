@@ -3,6 +3,7 @@ import { DamagedStore } from "../errors.ts";
 import type { SlotReference } from "./key-slots.ts";
 import { Salts, type SealContext, seal, unseal } from "./seal.ts";
 import type { RowKeys, Table } from "./tables.ts";
+import { wipe } from "./wipe.ts";
 
 /** Length of the epoch before each sealed row. */
 const EPOCH_BYTES = 6;
@@ -47,7 +48,7 @@ export class RowSealer {
     if (slot !== undefined) writeReference(head, slot.reference);
     const message = Buffer.concat([Uint8Array.of(row.key.length), row.key, row.value]);
     const sealed = seal(this.#context({ table, head, key, rowKey: slot?.rowKey }), message, this.#salts);
-    message.fill(0);
+    wipe(message);
     return { table: table.number, key, value: Buffer.concat([head, sealed]) };
   }
 

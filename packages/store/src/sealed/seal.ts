@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from "node:crypto";
+import { wipe } from "./wipe.ts";
 
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;
@@ -73,7 +74,7 @@ export function seal(context: SealContext, message: Uint8Array, salts = new Salt
   const cipher = createCipheriv(CIPHER, key, NONCE, OPTIONS);
   cipher.setAAD(context.place, { plaintextLength: message.length });
   const sealed = Buffer.concat([salt, cipher.update(message), cipher.final(), cipher.getAuthTag()]);
-  key.fill(0);
+  wipe(key);
   return sealed;
 }
 
@@ -83,7 +84,7 @@ export function unseal(context: SealContext, sealed: Uint8Array): Buffer | undef
   const end = sealed.length - TAG_BYTES;
   const key = messageKey(context, sealed.subarray(0, SALT_BYTES));
   const decipher = createDecipheriv(CIPHER, key, NONCE, OPTIONS);
-  key.fill(0);
+  wipe(key);
   decipher.setAAD(context.place, { plaintextLength: end - SALT_BYTES });
   decipher.setAuthTag(sealed.subarray(end));
   const message = decipher.update(sealed.subarray(SALT_BYTES, end));
@@ -91,7 +92,7 @@ export function unseal(context: SealContext, sealed: Uint8Array): Buffer | undef
     decipher.final();
     return message;
   } catch {
-    message.fill(0);
+    wipe(message);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import type { KeySlot, KeySlots, SlotReference } from "./key-slots.ts";
 import { epochOf, RowSealer, slotOf } from "./rows.ts";
 import { keyedHash } from "./seal.ts";
 import { RowKeys, type Table } from "./tables.ts";
+import { wipe } from "./wipe.ts";
 import type { Witness } from "./witness.ts";
 
 /** The place of a wallet's row. */
@@ -175,7 +176,7 @@ export class WalletStore {
       if (this.#ended === undefined && !this.isForReading) await this.#parts.witness.keep(this.#mark);
     } finally {
       this.#ended ??= new StoreUnavailable("the wallet's store is closed");
-      for (const key of [this.#parts.dataKey, this.#subkeys.values, this.#subkeys.keys]) key.fill(0);
+      wipe(this.#parts.dataKey, this.#subkeys.values, this.#subkeys.keys);
       await this.#parts.slots.close();
     }
   }
@@ -218,7 +219,7 @@ export class WalletStore {
       this.#checkOpen();
       return this.#sealer.unseal(table, row, rowKey);
     } finally {
-      rowKey.fill(0);
+      wipe(rowKey);
     }
   }
 
@@ -276,7 +277,7 @@ export class WalletStore {
     return await mapSliced(puts, ({ table, ...row }) => {
       const slot = table.isSecret === true ? taken[used++] : undefined;
       const sealed = this.#sealer.seal(table, row, { epoch, slot });
-      slot?.rowKey.fill(0);
+      wipe(slot?.rowKey);
       return sealed;
     });
   }

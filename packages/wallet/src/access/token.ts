@@ -1,6 +1,8 @@
 /** A token: the text that its bearer sends, and what is stored of it. */
+
 import { createHash } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
+import { wipe } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import type { Scope } from "@anulo/rpc";
 
@@ -41,7 +43,7 @@ export function makeToken(random: RandomSource): { text: string; id: string; has
   const id = toHex(random(ID_BYTES));
   const bytes = random(SECRET_BYTES);
   const secret = Buffer.from(bytes).toString("base64url");
-  bytes.fill(0);
+  wipe(bytes);
   return { text: `anulo_${id}_${secret}`, id, hash: hashOf(secret).toString("hex") };
 }
 

@@ -3,6 +3,7 @@
  * found, with the key images of its inputs. Once the secret is back its spends are thus recognised without a request to
  * the node, which would reveal whose they are. Source: wallet2.cpp `process_background_cache`.
  */
+import { wipe } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import type { BlocksChange } from "../scan/messages.ts";
 import type { BackgroundScan, ScannedTransaction, SpendKeys, WalletState } from "../state.ts";
@@ -23,7 +24,7 @@ export function beginBackgroundSync(wallet: Wallet): Promise<void> {
     await wallet.commit({ kind: "backgroundBegins", settings: wallet.scanSettings });
     const { keys } = wallet.signer;
     const isScanning = wallet.useKeys({ ...keys, spendSecret: undefined });
-    keys.spendSecret?.fill(0);
+    wipe(keys.spendSecret);
     await isScanning;
   });
 }

@@ -2,7 +2,7 @@
  * Adds one signer's part to a set, and completes the set if this signer is the last. Source: wallet2.cpp
  * `sign_multisig_tx`.
  */
-import { publicKeyOf } from "@anulo/crypto";
+import { publicKeyOf, wipe } from "@anulo/crypto";
 import { equalBytes, toHex, transactionHash } from "@anulo/protocol";
 import { SigningRefused, takeOwnNonces } from "../multisig/attempts.ts";
 import type { MultisigAccount } from "../multisig/key-exchange.ts";
@@ -40,10 +40,7 @@ function nonceStock(wallet: Wallet) {
     copies.push(...own);
     return own;
   };
-  const wipe = () => {
-    for (const nonce of copies) nonce.fill(0);
-  };
-  return { of, spentKeys: () => [...remaining.keys()], wipe };
+  return { of, spentKeys: () => [...remaining.keys()], wipe: () => wipe(...copies) };
 }
 
 interface Signing {

@@ -2,7 +2,7 @@
  * Data that signers exchange before a payment: partial key images, and nonces for one signature of each group.
  * Source: wallet2.cpp `export_multisig`, `import_multisig`.
  */
-import { keyImageOf, NONCES_PER_SIGNATURE, pointAdd, publicKeyOf, randomScalar } from "@anulo/crypto";
+import { keyImageOf, NONCES_PER_SIGNATURE, pointAdd, publicKeyOf, randomScalar, wipe } from "@anulo/crypto";
 import {
   BadBytes,
   bytes32,
@@ -146,7 +146,7 @@ function compositeKeyImage(
       });
     return parts.reduce(pointAdd, keyImageOf(oneTimeKey, secret));
   } finally {
-    secret.fill(0);
+    wipe(secret);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   generateKeyDerivation,
   isPoint,
   keyImageOf,
+  wipe,
 } from "@anulo/crypto";
 import {
   additionalPublicKeys,
@@ -185,10 +186,10 @@ function ownKeyImage(
     if (subaddress === undefined) return undefined;
     const secret = oneTimeSecret(finder.keys, { derivation, outputIndex, subaddress });
     const keyImage = keyImageOf(key, secret);
-    secret.fill(0);
+    wipe(secret);
     return keyImage;
   } finally {
-    derivation.fill(0);
+    wipe(derivation);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   InvalidPoint,
   keyImageOf,
   publicKeyOf,
+  wipe,
 } from "@anulo/crypto";
 import {
   bytes32,
@@ -167,10 +168,10 @@ function recognise(exported: PlainOutput, txPublicKey: Uint8Array, finder: Finde
       if (!equalBytes(publicKeyOf(secret), oneTimeKey)) return undefined;
       return { txPublicKey, subaddress, keyImage: keyImageOf(oneTimeKey, secret) };
     } finally {
-      secret.fill(0);
+      wipe(secret);
     }
   } finally {
-    derivation.fill(0);
+    wipe(derivation);
   }
 }
 

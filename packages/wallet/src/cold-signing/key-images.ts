@@ -9,6 +9,7 @@ import {
   isInMainSubgroup,
   keyImageOf,
   type RandomSource,
+  wipe,
 } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
@@ -70,8 +71,7 @@ export function signKeyImage(
     const [signature] = generateRingSignature(statement, { secretKey, realIndex: 0 }, random);
     return { keyImage, signature: signature! };
   } finally {
-    secretKey.fill(0);
-    derivation.fill(0);
+    wipe(secretKey, derivation);
   }
 }
 

@@ -1,7 +1,14 @@
 /**
  * What a view-only wallet builds from a ringed transaction: a set to be signed elsewhere, and a preview of the result.
  */
-import { generateKeyDerivation, IDENTITY, publicKeyOf, type RandomSource, randomScalar } from "@anulo/crypto";
+import {
+  generateKeyDerivation,
+  IDENTITY,
+  publicKeyOf,
+  type RandomSource,
+  randomScalar,
+  wipe,
+} from "@anulo/crypto";
 import { encryptedPaymentId, parseExtra, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { SpendKeys, ViewKeys } from "../state.ts";
@@ -22,7 +29,7 @@ export function previewOf(ringed: RingedTransaction, keys: ViewKeys, random: Ran
     const output = ringed.inputs[i]!;
     const derivation = generateKeyDerivation(output.txPublicKey, keys.viewSecret);
     const key = publicKeyOf(oneTimeSecret(standIn, { derivation, ...output }));
-    derivation.fill(0);
+    wipe(derivation);
     return { realIndex, members: members.with(realIndex, { ...members[realIndex]!, key }) };
   });
   const inputs = ringed.inputs.map((output) => ({ ...output, keyImage: IDENTITY }));

@@ -2,7 +2,7 @@
  * Data that a view-only wallet and the wallet with the spend key exchange; only holders of the view key can read and
  * write it: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
  */
-import { chacha20InPieces, checkSignature, keccak256InPieces, signMessageHash } from "@anulo/crypto";
+import { chacha20InPieces, checkSignature, keccak256InPieces, signMessageHash, wipe } from "@anulo/crypto";
 import { forEachSliced, TimeSlice } from "@anulo/limits";
 import { concatBytes, equalBytes } from "@anulo/protocol";
 import type { Runtime } from "../runtime.ts";
@@ -55,7 +55,7 @@ export async function* sealInPieces(
     }
     yield signMessageHash(hash.digest(), keys.viewPublic, keys.viewSecret, runtime.random);
   } finally {
-    key.fill(0);
+    wipe(key);
   }
 }
 
@@ -105,6 +105,6 @@ export async function unseal(
     });
     return plain;
   } finally {
-    key.fill(0);
+    wipe(key);
   }
 }

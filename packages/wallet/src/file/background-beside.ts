@@ -3,7 +3,9 @@
  * and scans for the main wallet while that is closed. Its files are written whenever the main wallet closes, and what
  * it has found is imported when the main wallet opens.
  */
+
 import { rm } from "node:fs/promises";
+import { wipe } from "@anulo/crypto";
 import type { Json, Logger } from "@anulo/rpc";
 import { learnFromBackground } from "../actions/background-scan.ts";
 import { createLedger } from "../ledger/ledger.ts";
@@ -44,7 +46,7 @@ export function withSyncType(
 ): Map<string, Json> {
   const changed = new Map([...settings, ["background_sync_type", syncTypes.indexOf(type)]]);
   changed.delete(KEY_SETTING);
-  if (key !== undefined) changed.set(KEY_SETTING, Buffer.from(key).toString("latin1"));
+  if (key !== undefined) changed.set(KEY_SETTING, String.fromCharCode(...key));
   return changed;
 }
 
@@ -201,13 +203,13 @@ export class BackgroundBeside {
         async () => true,
       );
     } finally {
-      key.fill(0);
+      wipe(key);
     }
   }
 
   /** Wipes the key and unlocks the background wallet. */
   async close(): Promise<void> {
-    this.#key.fill(0);
+    wipe(this.#key);
     await this.#parts.unlock();
   }
 }

@@ -2,7 +2,7 @@
  * Scanning without the spend secret: how it is turned on and off, started and stopped. Source: wallet2.cpp
  * `setup_background_sync`, `start_background_sync`, `stop_background_sync`.
  */
-import { publicKeyOf } from "@anulo/crypto";
+import { publicKeyOf, wipe } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
@@ -37,7 +37,7 @@ function refuse(message: string): never {
 
 function wipeFile({ keys, cacheKey }: ReadKeysFile): void {
   wipeKeys(keys);
-  cacheKey.fill(0);
+  wipe(cacheKey);
 }
 
 export type SyncSetup = {
@@ -69,7 +69,7 @@ export async function setupBackgroundSync(
     try {
       await keepType(opened, { file, type, key, password }, options).catch(refuseUnwritten);
     } finally {
-      key?.fill(0);
+      wipe(key);
     }
     background.type = type;
   } finally {
@@ -93,11 +93,11 @@ async function keepType(
   const settings = withSyncType(file.settings, type, key);
   const changed = { keys: file.keys, createdAt: file.createdAt, settings };
   const { image, cacheKey } = await sealKeysFile(changed, keysOptions(password, options));
-  cacheKey.fill(0);
+  wipe(cacheKey);
   if (paths === undefined) {
     const keys = { ...file.keys, spendSecret: undefined };
     const locked = await sealKeysFile({ ...changed, keys }, keysOptions(password, options));
-    locked.cacheKey.fill(0);
+    wipe(locked.cacheKey);
     background.lockedImage = locked.image;
   } else {
     await dropBackground(opened, paths);
@@ -168,7 +168,7 @@ export async function startBackgroundSync(
   if (paths === undefined || background.type === "reuse-wallet-password") {
     await beginBackgroundSync(wallet);
     if (paths !== undefined) return;
-    keysImage.fill(0);
+    wipe(keysImage);
     opened.keysImage = background.lockedImage ?? keysImage;
     return;
   }
@@ -187,7 +187,7 @@ export async function startBackgroundSync(
       if (error instanceof WrongPassword) throw failedToOpen(WRONG_PASSWORD);
       throw error;
     } finally {
-      key.fill(0);
+      wipe(key);
     }
   });
 }
@@ -232,7 +232,7 @@ export async function stopBackgroundSync(
     if (paths === undefined) {
       const keys = { ...file.keys, spendSecret: taken };
       const sealed = await sealKeysFile({ ...file, keys }, keysOptions(password, options));
-      sealed.cacheKey.fill(0);
+      wipe(sealed.cacheKey);
       opened.keysImage = sealed.image;
     }
     await endBackgroundSync(wallet, taken.slice());

@@ -4,8 +4,10 @@
  * authoritative; a cache is never replaced before all its data is in the journal, and one that can't be read is never
  * changed.
  */
+
 import { rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
+import { wipe } from "@anulo/crypto";
 import { BadBytes, equalBytes } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
 import type { WalletChange } from "../changes.ts";
@@ -195,7 +197,7 @@ export class CacheBeside {
   /** Waits for writes under way and wipes the key. */
   async close(): Promise<void> {
     await this.#turns.whenIdle();
-    this.#key.fill(0);
+    wipe(this.#key);
   }
 
   /** Removes an incomplete cache that a crash has left. */

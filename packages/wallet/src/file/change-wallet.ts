@@ -1,4 +1,5 @@
 /** Changes in the files of an open wallet: its password, its settings, its keys. */
+import { wipe } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
@@ -30,12 +31,12 @@ export async function changePassword(
       const write = async () => await opened.cache?.changePassword(file, sealed, fence);
       await opened.changeKey({ keys: file.keys, cacheKey: sealed.cacheKey }, write).catch(refuseUnwritten);
     } finally {
-      sealed.cacheKey.fill(0);
+      wipe(sealed.cacheKey);
     }
     opened.keysImage = sealed.image;
   } finally {
     wipeKeys(file.keys);
-    file.cacheKey.fill(0);
+    wipe(file.cacheKey);
   }
 }
 
@@ -54,14 +55,14 @@ export async function changeSettings(
   try {
     const settings = new Map([...file.settings, ...change.settings()]);
     const sealed = await sealKeysFile({ ...file, settings }, keysOptions(change.password, options));
-    sealed.cacheKey.fill(0);
+    wipe(sealed.cacheKey);
     await writeKeysImage(paths, sealed.image, locksOf(options).fenceOf(paths)).catch(refuseUnwritten);
     opened.keysImage = sealed.image;
     opened.about = { ...opened.about, settings };
     await opened.background.beside?.writeKeys({ ...file, settings }).catch(refuseUnwritten);
   } finally {
     wipeKeys(file.keys);
-    file.cacheKey.fill(0);
+    wipe(file.cacheKey);
   }
 }
 
@@ -82,7 +83,7 @@ export async function changeKeys(
 ): Promise<OpenWallet> {
   const file = await readWith(opened, change.password, options);
   wipeKeys(file.keys);
-  file.cacheKey.fill(0);
+  wipe(file.cacheKey);
   const { keys } = change;
   const settings = new Map([...file.settings, ...change.settings]);
   const sealed = await sealKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
@@ -107,7 +108,7 @@ export async function changeKeys(
     await locks.release();
     refuseUnwritten(error);
   } finally {
-    sealed.cacheKey.fill(0);
+    wipe(sealed.cacheKey);
   }
 }
 

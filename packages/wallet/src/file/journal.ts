@@ -14,10 +14,12 @@
  * have no mark: in these a truncated record is dropped, and one that was changed in any other way is an error. Files up
  * to version 3 were appended to under the first key.
  */
+
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { wipe } from "@anulo/crypto";
 
 const NAME = Buffer.from("ANULOW\x00", "latin1");
 const MAGIC = Buffer.concat([NAME, Uint8Array.of(4)]);
@@ -181,7 +183,7 @@ export class Journal {
   /** Switches to another key; returns the bytes to be written before its first record. */
   #nextKey(): Uint8Array {
     const { key, bytes } = keyAfter(this.#key, this.#count, randomBytes(SALT_BYTES));
-    this.#key.fill(0);
+    wipe(this.#key);
     this.#key = key;
     this.#hasOwnKey = true;
     return bytes;
@@ -200,7 +202,7 @@ export class Journal {
     // Not synced: an older mark is also valid. After a failed write the content of the file is unknown.
     if (this.#broken === undefined) await this.#mark().catch(() => undefined);
     this.#broken ??= new Error("the wallet store is closed");
-    this.#key.fill(0);
+    wipe(this.#key);
     await this.#file.close();
   }
 }
@@ -287,7 +289,7 @@ function recordAt(image: Buffer, key: Buffer, { at, number }: Place): Found | un
   if (isKey) {
     const next = keyAfter(key, number, bytes.subarray(HEAD_BYTES, HEAD_BYTES + SALT_BYTES));
     if (next.bytes.equals(bytes)) return { key: next.key, end };
-    next.key.fill(0);
+    wipe(next.key);
   } else {
     const record = unseal(bytes, key, number);
     if (record !== undefined) return { record, end };
@@ -312,7 +314,7 @@ function unsealAll(
       at = found.end;
       if ("record" in found) records.push(found.record);
       else {
-        key.fill(0);
+        wipe(key);
         key = found.key;
       }
     } catch (error) {

@@ -3,8 +3,10 @@
  * All of it follows from the view secret, by which it is sealed, so nothing is lost with the file, and one that can't be
  * read, or is of other keys or settings, counts as none.
  */
+
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
+import { wipe } from "@anulo/crypto";
 import { AddressMarks } from "../scan/address-marks.ts";
 import type { Lookahead } from "../scan/address-runs.ts";
 import { type KeptMarks, readMarks, writeMarks } from "../scan/kept-marks.ts";
@@ -72,7 +74,7 @@ export class KeptAddresses {
   /** Resolves once the file is written; wipes the key. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#keys.viewSecret.fill(0);
+    wipe(this.#keys.viewSecret);
     await this.#writing;
   }
 }
@@ -86,7 +88,7 @@ function seal(keys: ViewKeys, bytes: Uint8Array): Uint8Array {
   const salt = randomBytes(SALT_BYTES);
   const key = keyOf(keys, salt);
   const cipher = createCipheriv(CIPHER, key, NONCE, { authTagLength: TAG_BYTES });
-  key.fill(0);
+  wipe(key);
   const sealed = cipher.update(bytes);
   cipher.final();
   return Buffer.concat([salt, cipher.getAuthTag(), sealed]);
@@ -96,7 +98,7 @@ function open(keys: ViewKeys, file: Uint8Array): Uint8Array | undefined {
   if (file.length < SALT_BYTES + TAG_BYTES) return undefined;
   const key = keyOf(keys, file.subarray(0, SALT_BYTES));
   const decipher = createDecipheriv(CIPHER, key, NONCE, { authTagLength: TAG_BYTES });
-  key.fill(0);
+  wipe(key);
   decipher.setAuthTag(file.subarray(SALT_BYTES, SALT_BYTES + TAG_BYTES));
   const bytes = decipher.update(file.subarray(SALT_BYTES + TAG_BYTES));
   try {

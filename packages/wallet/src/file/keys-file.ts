@@ -7,7 +7,7 @@
  * second time with a key derived from the file's key. The file's key is the CryptoNight hash of the password.
  * Source: wallet2.cpp `get_keys_file_data`, `load_keys_buf`; account.cpp `xor_with_key_stream`.
  */
-import { chacha8, chacha20, type RandomSource } from "@anulo/crypto";
+import { chacha8, chacha20, type RandomSource, wipe } from "@anulo/crypto";
 import { BadBytes, encode, epee, Reader, readRecord, writeRecord } from "@anulo/protocol";
 import { BadJson, type Json, type JsonObject, parseJson, Real } from "@anulo/rpc";
 import { mismatch } from "../keys/wallet-keys.ts";
@@ -91,8 +91,7 @@ export async function readKeysFile(
     const { keys, createdAt } = await openAccount(settings, fileKey, hashing.threads);
     return { ...checked({ keys, createdAt, settings }), cacheKey: cacheKeyOf(fileKey) };
   } finally {
-    fileKey.fill(0);
-    backgroundKey.fill(0);
+    wipe(fileKey, backgroundKey);
   }
 }
 
@@ -106,7 +105,7 @@ export async function readBackgroundKeysFile(
   const settings = parseObject(chacha20(encrypted, key, iv));
   if (settings === undefined) throw new WrongPassword();
   const { keys, createdAt } = await openAccount(settings, key, threads);
-  keys.spendSecret?.fill(0);
+  wipe(keys.spendSecret);
   const read = checked({ keys: { ...keys, spendSecret: undefined }, createdAt, settings });
   return { ...read, isBackground: true, cacheKey: backgroundCacheKeyOf(key) };
 }
@@ -117,7 +116,7 @@ export async function backgroundKeyOf(password: string, hashing: Hashing): Promi
   try {
     return keyFrom(fileKey, BACKGROUND_KEY_TAIL);
   } finally {
-    fileKey.fill(0);
+    wipe(fileKey);
   }
 }
 
@@ -157,7 +156,7 @@ async function openAccount(
     await hideSecrets({ fileKey, iv, threads }, [spendSecret, viewSecret, ...shares]);
   }
   const isViewOnly = json.get("watch_only") === 1;
-  if (isViewOnly) spendSecret.fill(0);
+  if (isViewOnly) wipe(spendSecret);
   const { m_spend_public_key: spendPublic, m_view_public_key: viewPublic } = kept.m_account_address;
   return {
     keys: {
@@ -203,7 +202,7 @@ async function hideSecrets(
   for (const [n, secret] of secrets.entries()) {
     for (let i = 0; i < 32; i++) secret[i]! ^= stream[32 * n + i]!;
   }
-  for (const bytes of [key, stream]) bytes.fill(0);
+  wipe(key, stream);
 }
 
 /** A keys file that has been serialized. `cacheKey` is that of the original's cache beside it; the caller wipes it. */
@@ -212,7 +211,7 @@ export type SealedKeysFile = { readonly image: Uint8Array; readonly cacheKey: Ui
 /** Serializes a keys file. This takes about 80 ms: two rounds of CryptoNight. */
 export async function writeKeysFile(file: KeysFile, options: KeysFileOptions): Promise<Uint8Array> {
   const { image, cacheKey } = await sealKeysFile(file, options);
-  cacheKey.fill(0);
+  wipe(cacheKey);
   return image;
 }
 
@@ -228,7 +227,7 @@ export async function sealKeysFile(
       cacheKey: cacheKeyOf(fileKey),
     };
   } finally {
-    fileKey.fill(0);
+    wipe(fileKey);
   }
 }
 
@@ -249,7 +248,7 @@ export async function sealUnder(
   const text = Buffer.from(formatObject(json), "latin1");
   const iv = sealing.random(IV_BYTES);
   const encrypted = chacha20(text, fileKey, iv);
-  text.fill(0);
+  wipe(text);
   return encode(encryptedFile, { iv, encrypted });
 }
 

@@ -1,5 +1,7 @@
 /** Opens the store of the ledgers of a service's wallets. */
+
 import { dirname, resolve } from "node:path";
+import { wipe } from "@anulo/crypto";
 import type { Logger } from "@anulo/rpc";
 import {
   createMemoryEngine,
@@ -115,7 +117,7 @@ const isPostgres = (location: string): boolean => /^postgres(?:ql)?:\/\//.test(l
 
 /** Closes the database, once all wallets are closed, and wipes the service's key. */
 export async function closeLedgerStore({ engine, serviceKey, leave }: LedgerStore): Promise<void> {
-  serviceKey?.fill(0);
+  wipe(serviceKey);
   await engine.close();
   await leave?.();
 }

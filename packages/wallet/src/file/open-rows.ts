@@ -1,5 +1,7 @@
 /** Opens the rows of wallets in the store of a service. */
+
 import { hkdfSync } from "node:crypto";
+import { wipe } from "@anulo/crypto";
 import type { Logger } from "@anulo/rpc";
 import {
   DamagedStore,
@@ -86,7 +88,7 @@ export function wrappingKey(
   try {
     return new Uint8Array(hkdfSync("sha256", secrets, id, info, 32));
   } finally {
-    secrets.fill(0);
+    wipe(secrets);
   }
 }
 
@@ -159,7 +161,7 @@ export async function withKeys<T>(
       formerKeys,
     });
   } finally {
-    for (const key of wrappingKeys) key.fill(0);
+    wipe(...wrappingKeys);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Opens wallets whose keys are known: read from their files, or those of the open wallet. */
+import { wipe } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
@@ -32,7 +33,7 @@ export async function openUnlocked(
     if (error instanceof DamagedJournal) throw failedToOpen(error.message);
     refuseUnwritten(error);
   } finally {
-    keys.file.cacheKey.fill(0);
+    wipe(keys.file.cacheKey);
   }
 }
 
@@ -73,6 +74,6 @@ export async function openOnceMore(opened: OpenWallet, options: OpenOptions): Pr
     wipeKeys(file.keys);
     refuseUnwritten(error);
   } finally {
-    cacheKey.fill(0);
+    wipe(cacheKey);
   }
 }

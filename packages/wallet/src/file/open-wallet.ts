@@ -1,6 +1,7 @@
 /** Opens wallets from their files, and creates files for new wallets. */
 
 import { basename } from "node:path";
+import { wipe } from "@anulo/crypto";
 import type { Json, Logger } from "@anulo/rpc";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import type { WalletChange } from "../changes.ts";
@@ -138,7 +139,7 @@ export async function createWallet(
     await held.release();
     refuseUnwritten(error);
   } finally {
-    sealed.cacheKey.fill(0);
+    wipe(sealed.cacheKey);
   }
 }
 
@@ -325,7 +326,7 @@ async function joinBackground(opened: OpenWallet, file: KeysFile, options: OpenO
     if (!(error instanceof WalletRefusal)) throw error;
     options.log?.warn("the background wallet is left alone", { reason: error.message });
   } finally {
-    key.fill(0);
+    wipe(key);
   }
 }
 

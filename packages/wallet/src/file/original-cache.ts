@@ -10,7 +10,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import { chacha20, keccak256 } from "@anulo/crypto";
+import { chacha20, keccak256, wipe } from "@anulo/crypto";
 import {
   BadBytes,
   byteString,
@@ -62,7 +62,7 @@ export function backgroundCacheKeyOf(fileKey: Uint8Array): Uint8Array {
 export function keyFrom(key: Uint8Array, purpose: number): Uint8Array {
   const seed = concatBytes(key, Uint8Array.of(purpose));
   const made = keccak256(seed);
-  seed.fill(0);
+  wipe(seed);
   return made;
 }
 
@@ -215,7 +215,7 @@ const many = <T>(element: Codec<T>): Section<T[], Items<T>> => ({
       yield writer.finish();
       if (count !== values.length) throw new RangeError("as many items as were counted");
     } finally {
-      memory.fill(0);
+      wipe(memory);
     }
   },
 });
@@ -334,6 +334,6 @@ export function resealCache(
       throw new BadBytes("not a cache of version 0.18 under this password");
     return encode(encryptedFile, { iv, encrypted: chacha20(plain, to, iv) });
   } finally {
-    plain.fill(0);
+    wipe(plain);
   }
 }

@@ -1,5 +1,6 @@
 /** The packed parts of a wallet's ledger as rows of a store: outputs, receipts, payments, transaction keys. */
 
+import { wipe } from "@anulo/crypto";
 import { Fenced, type Table, type WalletStore } from "@anulo/store";
 import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
 import { COLD_OUTPUTS, pageOfFormer } from "../outputs/cold-outputs.ts";
@@ -94,7 +95,7 @@ export class PackedRows {
     await this.#loadAll(store, receiptTable, (bytes) => incoming.addRow(bytes), first);
     await this.#loadAll(store, txKeyTable, (bytes) => {
       txKeys.addRow(bytes);
-      bytes.fill(0);
+      wipe(bytes);
     });
     for await (const { places, value } of this.#cells.read(store, packedPaymentTable))
       outgoing.addRow(places[0]!, value);

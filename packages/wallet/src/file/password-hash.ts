@@ -1,4 +1,5 @@
 /** The slow hashes that open keys files. */
+import { wipe } from "@anulo/crypto";
 import { concatBytes, equalBytes } from "@anulo/protocol";
 import type { WorkThreads } from "../threads/work-threads.ts";
 
@@ -60,7 +61,7 @@ export async function hashFileKey(
     if (await nothing.isKeyOfNothing(fileKey)) return await nothing.ofSeed(seed);
     return await threads.run("slowHash", { bytes: seed, rounds: 1 });
   } finally {
-    seed.fill(0);
+    wipe(seed);
   }
 }
 

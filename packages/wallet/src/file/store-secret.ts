@@ -1,5 +1,7 @@
 /** The secret with which a wallet's journal is encrypted. */
+
 import { hkdfSync } from "node:crypto";
+import { wipe } from "@anulo/crypto";
 import type { NetworkName, WalletKeys } from "../state.ts";
 import type { StoreOptions } from "./store.ts";
 import type { WalletPaths } from "./wallet-files.ts";
@@ -22,6 +24,6 @@ export async function withStore<T>(
   try {
     return await use({ path, secret, formerSecret: viewSecret, network });
   } finally {
-    secret.fill(0);
+    wipe(secret);
   }
 }

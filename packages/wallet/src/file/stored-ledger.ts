@@ -2,9 +2,11 @@
  * Wallets whose ledgers are in a store (@anulo/store): in place of a journal there is a file with the wallet's id in
  * the store. A journal is imported when its wallet is opened with a store.
  */
+
 import { createHmac, randomBytes } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { wipe } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { DamagedStore, type WalletId, type WalletStore, WrongStoreKey } from "@anulo/store";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
@@ -238,7 +240,7 @@ function openLedgerOf(
           });
         });
       } finally {
-        key.fill(0);
+        wipe(key);
       }
     },
   };

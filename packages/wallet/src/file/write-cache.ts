@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { chacha20InPieces } from "@anulo/crypto";
+import { chacha20InPieces, wipe } from "@anulo/crypto";
 import { concatBytes, encode, toHex, varint } from "@anulo/protocol";
 import { IV_BYTES } from "./encrypted-file.ts";
 import { syncDirectory } from "./journal.ts";
@@ -95,7 +95,7 @@ async function writeText(
   for (const piece of piecesOfCache(cache)) {
     waiting.push(encrypt(piece));
     waitingBytes += piece.length;
-    piece.fill(0);
+    wipe(piece);
     if (length + waitingBytes > MAX_CACHE_BYTES) throw new RangeError("more than such a file may hold");
     if (waitingBytes >= BYTES_A_WRITE) await flush();
     else if (performance.now() - turn < TURN_MS) continue;

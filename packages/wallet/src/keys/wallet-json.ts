@@ -1,7 +1,7 @@
 /**
  * Descriptions of wallets to create, as `--generate-from-json` accepts them. Source: wallet2.cpp `generate_from_json`.
  */
-import { publicKeyOf, scIsCanonical, scIsZero } from "@anulo/crypto";
+import { publicKeyOf, scIsCanonical, scIsZero, wipe } from "@anulo/crypto";
 import {
   type Address,
   BadAddress,
@@ -84,7 +84,7 @@ function seedOf(words: string, offset: string | undefined) {
     refuse("Cannot generate deprecated wallets from JSON");
   if (!offset) return { key: decoded.key, language: decoded.language.englishName };
   const key = removeSeedOffset(decoded.key, offset);
-  decoded.key.fill(0);
+  wipe(decoded.key);
   return { key, language: decoded.language.englishName };
 }
 

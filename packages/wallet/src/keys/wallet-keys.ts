@@ -7,6 +7,7 @@ import {
   scIsCanonical,
   scIsZero,
   scReduce32,
+  wipe,
 } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
@@ -40,7 +41,7 @@ export function createKeys(random?: RandomSource): SpendKeys {
  */
 export function keysOfSeed(seed: Uint8Array): SpendKeys {
   const spendSecret = scReduce32(seed);
-  seed.fill(0);
+  wipe(seed);
   const viewSecret = viewSecretOf(spendSecret);
   return {
     spendSecret,
@@ -53,7 +54,7 @@ export function keysOfSeed(seed: Uint8Array): SpendKeys {
 function viewSecretOf(spendSecret: Uint8Array): Uint8Array {
   const hash = keccak256(spendSecret);
   const viewSecret = scReduce32(hash);
-  hash.fill(0);
+  wipe(hash);
   return viewSecret;
 }
 

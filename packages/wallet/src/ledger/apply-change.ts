@@ -1,4 +1,5 @@
 /** How each change updates a wallet's ledger. Pure: no clock, no I/O. */
+import { wipe } from "@anulo/crypto";
 import { fromHex, toHex } from "@anulo/protocol";
 import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
@@ -80,7 +81,7 @@ const apply: Apply = {
   multisigNonces(ledger, { nonces }) {
     const { state, touched } = ledger;
     for (const [key, remaining] of nonces) {
-      for (const nonce of state.multisigNonces.get(key) ?? []) nonce.fill(0);
+      wipe(...(state.multisigNonces.get(key) ?? []));
       if (remaining.length > 0) put(ledger, "multisigNonces", [[key, remaining]]);
       else if (state.multisigNonces.delete(key)) touched.delete("multisigNonces", key);
     }

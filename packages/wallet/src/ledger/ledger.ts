@@ -1,4 +1,5 @@
 /** The state of a wallet with its look-up tables. */
+import { wipe } from "@anulo/crypto";
 import { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { RecentBlocks } from "../packed/block-ids.ts";
@@ -86,10 +87,9 @@ export function put<M extends HeldName>(
 /** Overwrites the secrets in a state; the state must not be used afterwards. */
 export function wipeSecrets({ txKeys, multisigNonces, intents }: WalletState): void {
   txKeys.clear();
-  for (const list of multisigNonces.values()) for (const secret of list) secret.fill(0);
+  for (const list of multisigNonces.values()) wipe(...list);
   // Stored responses contain transaction keys if the caller requested them.
-  for (const { outcome } of intents)
-    if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
+  for (const { outcome } of intents) if (outcome !== undefined && "answer" in outcome) wipe(outcome.answer);
 }
 
 /** The last address of each account that has received outputs. */

@@ -2,8 +2,10 @@
  * The open wallets of a service; each file is open once, however many callers use it. A wallet that is open by the
  * unnamed path and by its name is closed once both have closed it.
  */
+
 import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
+import { wipe } from "@anulo/crypto";
 import type { Logger } from "@anulo/rpc";
 import { connectDaemon } from "../daemon.ts";
 import { WrongPassword } from "../file/keys-file.ts";
@@ -128,7 +130,7 @@ export class OpenWallets {
     const keys = await unlockKeys(paths, password, this.#common.openOptions);
     if (!isOpen) return keys;
     wipeKeys(keys.file.keys);
-    keys.file.cacheKey.fill(0);
+    wipe(keys.file.cacheKey);
     return undefined;
   }
 

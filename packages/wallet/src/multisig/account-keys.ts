@@ -1,4 +1,4 @@
-import { generateKeyDerivation, publicKeyOf, scAdd } from "@anulo/crypto";
+import { generateKeyDerivation, publicKeyOf, scAdd, wipe } from "@anulo/crypto";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { WalletKeys } from "../state.ts";
@@ -35,7 +35,7 @@ export function sumOfSecrets(secrets: readonly Uint8Array[]): Uint8Array {
   for (const secret of secrets) {
     const next = scAdd(sum, secret);
     sum.set(next);
-    next.fill(0);
+    wipe(next);
   }
   return sum;
 }
@@ -48,14 +48,11 @@ export function ownOneTimeSecret(account: MultisigAccount, output: OwnedOutput):
   try {
     return oneTimeSecret({ spendSecret, viewSecret }, { derivation, ...output });
   } finally {
-    spendSecret.fill(0);
-    derivation.fill(0);
+    wipe(spendSecret, derivation);
   }
 }
 
 /** Overwrites all secrets. */
 export function wipeKeys({ viewSecret, spendSecret, multisig }: WalletKeys): void {
-  viewSecret.fill(0);
-  spendSecret?.fill(0);
-  for (const share of multisig?.shares ?? []) share.fill(0);
+  wipe(viewSecret, spendSecret, ...(multisig?.shares ?? []));
 }

@@ -14,6 +14,7 @@ import {
   type NoncePoints,
   publicKeyOf,
   randomScalar,
+  wipe,
 } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
@@ -97,7 +98,7 @@ export function proposeAttempt(
       const challenge = clsagChallenge(frame, totals);
       return { totals, c1: challenge.c1, s: clsagResponse(challenge, { nonces, secretKey, secretMask }) };
     } finally {
-      for (const secret of [secretKey, ...nonces]) secret.fill(0);
+      wipe(secretKey, ...nonces);
     }
   });
   return {
@@ -163,6 +164,6 @@ export function addToAttempt(
     if (error instanceof InvalidPoint) throw new SigningRefused("a nonce is no point");
     throw error;
   } finally {
-    secretKey.fill(0);
+    wipe(secretKey);
   }
 }

@@ -10,6 +10,7 @@ import {
   proveBulletproofPlus,
   randomScalar,
   scSub,
+  wipe,
 } from "@anulo/crypto";
 import {
   type Clsag,
@@ -80,7 +81,7 @@ function build(ringed: RingedTransaction, { account, change }: Proposer) {
     }),
   );
   // These secrets reveal which members of the rings are spent, and all amounts.
-  for (const secret of [...masks, ...inputMasks, ...keys.map(({ amountKey }) => amountKey)]) secret.fill(0);
+  wipe(...masks, ...inputMasks, ...keys.map(({ amountKey }) => amountKey));
   unsigned.clsags.push(...proposed.map(({ frame }) => frame.proof));
   const transaction: Transaction = { prefix, signatures: [], ringct: { ...base, prunable: unsigned } };
   return { transaction, inputs, outputs, secrets, entropy, proposed };
@@ -144,7 +145,7 @@ export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Pr
   const { account } = proposer;
   const { inputs, outputs, secrets, entropy, proposed, ...built } = build(ringed, proposer);
   const attempts = attemptsOf(proposed, account, proposer.infos);
-  for (const { secretMask } of proposed) secretMask.fill(0);
+  wipe(...proposed.map(({ secretMask }) => secretMask));
   const transaction =
     account.threshold === 1 ? withAttempt(built.transaction, proposed, attempts[0]!) : built.transaction;
   const blob = writeTransaction(transaction);

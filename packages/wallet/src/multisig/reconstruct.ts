@@ -11,6 +11,7 @@ import {
   encodeAmount,
   InvalidPoint,
   verifyBulletproofsPlus,
+  wipe,
 } from "@anulo/crypto";
 import {
   type ExtraField,
@@ -144,7 +145,7 @@ function checkOutputs(
     demand(equalBytes(ringct.outputCommitments[i]!, commitment), "an output has another amount");
     const hidden = encodeAmount(output.amount, amountKey);
     demand(equalBytes(ringct.ecdhInfo[i]!.amount, hidden), "an amount cannot be read by its receiver");
-    amountKey.fill(0);
+    wipe(amountKey);
   }
   const fields: ExtraField[] = [{ type: "publicKey", key: publicKeys.main }];
   if (publicKeys.additional.length > 0)

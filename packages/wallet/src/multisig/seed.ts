@@ -6,7 +6,7 @@
  *
  * Source: wallet2.cpp `get_multisig_seed`, `generate` of multisig data.
  */
-import { pointSum, publicKeyOf, scIsZero } from "@anulo/crypto";
+import { pointSum, publicKeyOf, scIsZero, wipe } from "@anulo/crypto";
 import { compareBytes, equalBytes, fromHex, toHex } from "@anulo/protocol";
 import { keysOfAccount, wipeKeys } from "./account-keys.ts";
 import {
@@ -57,7 +57,7 @@ export function parseMultisigSeed(text: string): MultisigAccount {
       throw error;
     }
   } finally {
-    bytes.fill(0);
+    wipe(bytes);
   }
 }
 

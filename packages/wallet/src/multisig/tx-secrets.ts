@@ -2,7 +2,7 @@
  * Transaction keys that every signer can compute: a chain of hashes over entropy and the key images spent, so that no
  * two transactions in the chain have the same. Source: multisig_tx_builder_ringct.cpp `make_tx_secret_keys`.
  */
-import { hashToScalar, keccak256 } from "@anulo/crypto";
+import { hashToScalar, keccak256, wipe } from "@anulo/crypto";
 import { needsAdditionalKeys, type OutputPlan, type TxSecrets } from "../transfer/tx-keys.ts";
 
 const hashOf = (text: string) => keccak256(new TextEncoder().encode(text));
@@ -21,6 +21,6 @@ export function txSecretsOf(
   const additional: Uint8Array[] = [];
   while (isNeeded && additional.length < outputs.length)
     additional.push(hashToScalar(seed, additional.at(-1) ?? main));
-  seed.fill(0);
+  wipe(seed);
   return { main, additional };
 }

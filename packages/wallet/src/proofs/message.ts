@@ -8,6 +8,7 @@ import {
   scMul,
   signMessageHash,
   subaddressSecretKey,
+  wipe,
 } from "@anulo/crypto";
 import { encodeBase58, Writer } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
@@ -41,7 +42,7 @@ function addressSecrets(keys: SpendKeys, { major, minor }: SubaddressIndex): Rec
   }
   const part = subaddressSecretKey(keys.viewSecret, major, minor);
   const spend = scAdd(part, keys.spendSecret);
-  part.fill(0);
+  wipe(part);
   return { spend, view: scMul(keys.viewSecret, spend) };
 }
 
@@ -60,7 +61,7 @@ function secretOf(signer: TextSigner, { index, key }: MessageSigning) {
   }
   const secrets = addressSecrets(signer.spendKeys("signMessage"), index);
   const address = { spendPublic: publicKeyOf(secrets.spend), viewPublic: publicKeyOf(secrets.view) };
-  secrets[key === "spend" ? "view" : "spend"].fill(0);
+  wipe(secrets[key === "spend" ? "view" : "spend"]);
   return { secret: secrets[key], address };
 }
 
@@ -78,7 +79,7 @@ export function signMessage(signer: TextSigner, data: Uint8Array, signing: Messa
     const publicKey = signing.key === "spend" ? address.spendPublic : address.viewPublic;
     return HEADERS[2] + encodeBase58(signMessageHash(hash, publicKey, secret, signing.random));
   } finally {
-    secret.fill(0);
+    wipe(secret);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   scAdd,
   signMessageHash,
   subaddressSecretKey,
+  wipe,
 } from "@anulo/crypto";
 import { forEachSliced } from "@anulo/limits";
 import {
@@ -92,8 +93,7 @@ export function proveOutputs(
       keyImageProof: keyImageProofs[i]!,
     }));
   } finally {
-    for (const secretKey of secretKeys) secretKey.fill(0);
-    for (const { derivation } of shared) derivation.fill(0);
+    wipe(...secretKeys, ...shared.map(({ derivation }) => derivation));
   }
 }
 
@@ -104,14 +104,12 @@ export function proveSpendKey(
   random: RandomSource,
 ): ReserveProofSpendKey {
   const part = major === 0 && minor === 0 ? undefined : subaddressSecretKey(keys.viewSecret, major, minor);
-  const secret =
-    part === undefined ? new Uint8Array(keys.spendSecret) : new Uint8Array(scAdd(part, keys.spendSecret));
+  const secret = part === undefined ? keys.spendSecret.slice() : scAdd(part, keys.spendSecret);
   try {
     const key = part === undefined ? keys.spendPublic : publicKeyOf(secret);
     return { pairSize: 2, key, signature: signMessageHash(prefixHash, key, secret, random) };
   } finally {
-    secret.fill(0);
-    part?.fill(0);
+    wipe(secret, part);
   }
 }
 

@@ -3,7 +3,7 @@
  * create.
  * Source: wallet2.cpp `get_spend_proof`, `check_spend_proof`.
  */
-import { checkRingSignature, generateRingSignature, keccak256, type RandomSource } from "@anulo/crypto";
+import { checkRingSignature, generateRingSignature, keccak256, type RandomSource, wipe } from "@anulo/crypto";
 import { encodeBase58, equalBytes } from "@anulo/protocol";
 import { mapPatiently } from "../turns.ts";
 import { decodeProofText, proofRefusal, SIGNATURE_LETTERS } from "./text.ts";
@@ -39,7 +39,7 @@ export async function proveSpent(
       const statement = { prefixHash, keyImage, publicKeys: keys };
       return generateRingSignature(statement, { secretKey, realIndex }, random);
     } finally {
-      secretKey.fill(0);
+      wipe(secretKey);
     }
   });
   return HEADER + signatures.flat().map(encodeBase58).join("");

@@ -1,4 +1,5 @@
 /** Creating, opening and closing wallet files. Declarations: @anulo/rpc wallet/files. */
+import { wipe } from "@anulo/crypto";
 import {
   type Address,
   BadAddress,
@@ -127,7 +128,7 @@ function keysOfKey(key: Uint8Array, offset: string): SpendKeys {
   try {
     return keysOfSeed(offset === "" ? key : removeSeedOffset(key, offset));
   } finally {
-    key.fill(0);
+    wipe(key);
   }
 }
 

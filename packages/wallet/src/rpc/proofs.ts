@@ -1,5 +1,5 @@
 /** Proofs of payment and of funds, and signed messages. Declarations: @anulo/rpc wallet/proofs. */
-import { generateKeyDerivation } from "@anulo/crypto";
+import { generateKeyDerivation, wipe } from "@anulo/crypto";
 import {
   type Address,
   BadAddress,
@@ -82,7 +82,7 @@ function ownerOf(wallet: Wallet, keyImage: Uint8Array): InputOwner {
       secretKey: oneTimeSecret(keys, { derivation, ...output }),
     };
   } finally {
-    derivation.fill(0);
+    wipe(derivation);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Key images of outputs that were found without the spend secret. Runs in a thread. */
-import { derivationScalarBatch } from "@anulo/crypto";
+import { derivationScalarBatch, wipe } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { makeKeyImages } from "./find-outputs.ts";
@@ -42,8 +42,7 @@ function keyImagesOf(outputs: readonly ScannedOutput[], keys: SecretPair): Map<s
     });
     makeKeyImages(images, keys, fresh);
   } finally {
-    scalars.fill(0);
-    derivations.fill(0);
+    wipe(scalars, derivations);
   }
   return images;
 }

@@ -1,4 +1,5 @@
 /** Turns transactions into the records that the wallet stores. */
+import { wipe } from "@anulo/crypto";
 import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction } from "@anulo/protocol";
 import type { KeySet } from "../outputs/key-set.ts";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
@@ -39,11 +40,29 @@ export function scanTransactions(
   return pickOwn(context, looked, result!);
 }
 
-/** The second half of scanning, in order of the chain: returns those of the sifted transactions that concern the wallet. */
+/**
+ * The second half of scanning, in order of the chain: returns those of the sifted transactions that concern the wallet,
+ * and wipes the derivations.
+ */
 export function pickOwn(
   context: ScanContext,
   transactions: readonly RawTransaction[],
   siftResult: Sifted,
+): ScannedTransaction[] {
+  const prepared = new Map<number, Prepared>();
+  try {
+    return pickSifted(context, transactions, siftResult, prepared);
+  } finally {
+    wipe(siftResult.derivations);
+    for (const { derivations } of prepared.values()) wipe(derivations);
+  }
+}
+
+function pickSifted(
+  context: ScanContext,
+  transactions: readonly RawTransaction[],
+  siftResult: Sifted,
+  prepared: Map<number, Prepared>,
 ): ScannedTransaction[] {
   const { keyCounts, imageCounts, derivations, keyImages, trials } = siftResult;
   const { knownImages, watched } = context;
@@ -69,7 +88,6 @@ export function pickOwn(
       firstDerivation,
     };
   };
-  const prepared = new Map<number, Prepared>();
   const candidateAt = (place: number): Prepared => {
     const candidate = prepared.get(place) ?? prepare(place);
     prepared.set(place, candidate);

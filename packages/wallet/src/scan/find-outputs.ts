@@ -14,6 +14,7 @@ import {
   scAdd,
   scSub,
   subaddressSecretKey,
+  wipe,
 } from "@anulo/crypto";
 import { equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
@@ -69,14 +70,16 @@ export function findOutputs(
   const receivedOutputs = new Map<number, ScannedOutput[]>();
   const matches = matchesOf(finder, siftResult, candidateAt);
   if (matches.length === 0) return receivedOutputs;
+  const derivations = packedKeys(matches.map(({ derivation }) => derivation));
   const scalars = derivationScalarBatch(
-    packedKeys(matches.map(({ derivation }) => derivation)),
+    derivations,
     Uint32Array.from(matches, ({ outputIndex }) => outputIndex),
   );
+  wipe(derivations);
   const amountKeys = matches.map((_, i) => scalars.subarray(32 * i, 32 * i + 32));
   const opened = openAmounts(matches, amountKeys);
   const keyImages = keyImagesOf(finder, matches, amountKeys);
-  scalars.fill(0);
+  wipe(scalars);
   for (let i = 0; i < matches.length; i++) {
     const amount = opened[i];
     if (amount === undefined) continue;
@@ -227,7 +230,7 @@ export function makeKeyImages(
       const { subaddress, amountKey } = fresh[at]!;
       const secret = scAdd(ofAddress.get(keyOf(subaddress))!, amountKey);
       secretKeys.set(secret, 32 * at);
-      secret.fill(0);
+      wipe(secret);
     }
     const publicKeys = publicKeyBatch(secretKeys);
     const oneTimeKeys = packedKeys(fresh.map(({ oneTimeKey }) => oneTimeKey));
@@ -239,8 +242,7 @@ export function makeKeyImages(
       keyImages.set(name, images.slice(from, from + 32));
     }
   } finally {
-    secretKeys.fill(0);
-    for (const secret of ofAddress.values()) secret.fill(0);
+    wipe(secretKeys, ...ofAddress.values());
   }
 }
 
@@ -259,8 +261,8 @@ function addressSecrets(
     if (major === 0 && minor === 0) secrets.set(key, spendSecret.slice());
     else {
       const part = subaddressSecretKey(viewSecret, major, minor);
-      secrets.set(key, new Uint8Array(scAdd(spendSecret, part)));
-      part.fill(0);
+      secrets.set(key, scAdd(spendSecret, part));
+      wipe(part);
     }
   }
   return secrets;

@@ -1,5 +1,7 @@
 /** Wallets of a scan thread that scan the same blocks. */
+
 import { setImmediate } from "node:timers/promises";
+import { wipe } from "@anulo/crypto";
 import { NO_VIEW_TAG } from "@anulo/protocol";
 import { encodeChange } from "../encode-change.ts";
 import type { ScannedTransaction } from "../state.ts";
@@ -227,7 +229,7 @@ export async function siftHere(wallets: readonly Secretive[], keys: TransactionK
       await setImmediate();
     }
   } finally {
-    secrets.fill(0);
+    wipe(secrets);
   }
 }
 

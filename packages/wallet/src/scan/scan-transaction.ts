@@ -1,5 +1,5 @@
 /** Secrets of owned outputs, and other values that a wallet reads from a transaction that pays it. */
-import { deriveSecretKey, keccak256, scAdd, subaddressSecretKey } from "@anulo/crypto";
+import { deriveSecretKey, keccak256, scAdd, subaddressSecretKey, wipe } from "@anulo/crypto";
 import type { TransactionPrefix } from "@anulo/protocol";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import type { SpendKeys, WalletKeys } from "../state.ts";
@@ -26,8 +26,7 @@ export function oneTimeSecret(
   try {
     return scAdd(base, part);
   } finally {
-    base.fill(0);
-    part.fill(0);
+    wipe(base, part);
   }
 }
 

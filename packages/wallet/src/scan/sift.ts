@@ -2,7 +2,7 @@
  * The first half of scanning: what can be computed of transactions from view keys alone. It is nearly all of the work,
  * and needs none of a wallet's addresses and outputs, so any thread can do it for any wallets and blocks at any time.
  */
-import { deriveBatch, IDENTITY, matchViewTags, outputSpendKeyBatch, viewTagBatch } from "@anulo/crypto";
+import { deriveBatch, IDENTITY, matchViewTags, outputSpendKeyBatch, viewTagBatch, wipe } from "@anulo/crypto";
 import {
   additionalPublicKeys,
   type ExtraField,
@@ -142,7 +142,7 @@ function* siftTogether(viewSecrets: Uint8Array, keys: TransactionKeys): Generato
       derivations: matches.derivations,
       outputIndices: passingPlaces.map((place) => trials.outputIndices[place]!),
     });
-    matches.derivations.fill(0);
+    wipe(matches.derivations);
     for (let i = 0; i < valid.length; i++)
       if (valid[i] === 1)
         results.add(matches.secrets[i]!, passingPlaces[i]!, points.subarray(32 * i, 32 * i + 32));
@@ -297,17 +297,21 @@ export function targetOf({ prefix }: Transaction, outputIndex: number) {
 /** The trials whose view tag matches, or that have none, and the spend keys they yield. */
 function passing(keys: TransactionKeys, derivations: Uint8Array): Pick<Sifted, "trials" | "spendKeys"> {
   const { trials, viewTags, outputKeys } = keys;
-  const ownTags = viewTagBatch(pickKeys(derivations, trials.derivations), trials.outputIndices);
+  const tried = pickKeys(derivations, trials.derivations);
+  const ownTags = viewTagBatch(tried, trials.outputIndices);
+  wipe(tried);
   const tagged = placesWhere(
     ownTags.length,
     (i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === ownTags[i],
   );
   const remaining = pick(trials, tagged);
+  const matching = pickKeys(derivations, remaining.derivations);
   const { points, valid } = outputSpendKeyBatch({
     outputKeys: pickKeys(outputKeys, tagged),
-    derivations: pickKeys(derivations, remaining.derivations),
+    derivations: matching,
     outputIndices: remaining.outputIndices,
   });
+  wipe(matching);
   const places = placesWhere(tagged.length, (i) => valid[i] === 1);
   return { trials: pick(remaining, places), spendKeys: pickKeys(points, places) };
 }

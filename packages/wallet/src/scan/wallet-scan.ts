@@ -1,6 +1,7 @@
 /** What a scan thread does for one of its wallets: all the slow parts of scanning. */
 
 import { setImmediate } from "node:timers/promises";
+import { wipe } from "@anulo/crypto";
 import { BadBytes, BadHex, isMinerTransaction } from "@anulo/protocol";
 import type { DaemonAddress } from "../daemon.ts";
 import { KeyHashes, KeySet } from "../outputs/key-set.ts";
@@ -253,8 +254,7 @@ export class WalletScan {
   close(): void {
     this.#cancel();
     this.#resume(0);
-    this.#context?.keys.viewSecret.fill(0);
-    this.#context?.keys.spendSecret?.fill(0);
+    wipe(this.#context?.keys.viewSecret, this.#context?.keys.spendSecret);
     this.#context = undefined;
     this.#pool = undefined;
     if (this.#feed !== undefined) this.#feeds.giveBack(this.#feed);

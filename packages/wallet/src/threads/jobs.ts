@@ -2,7 +2,7 @@
  * Every job that runs off the event loop, declared once: its input, its output, and which bytes are wiped afterwards.
  */
 import { randomBytes } from "node:crypto";
-import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
+import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag, wipe } from "@anulo/crypto";
 import {
   checkKeyImage,
   type OutputToSign,
@@ -115,6 +115,7 @@ export const jobs = {
     ({ viewSecrets, transactions }: ToSift) =>
       siftKeys(viewSecrets, readKeys(unpackTransactions(transactions))),
     ({ viewSecrets }) => [viewSecrets],
+    (results) => results.map(({ derivations }) => derivations),
   ),
   signKeyImages: each(
     (output: OutputToSign, { keys }: { readonly keys: SpendKeys }) => signKeyImage(output, { keys }),
@@ -222,7 +223,7 @@ function slowHashRounds({
   let hash = bytes;
   for (let round = 0; round < rounds; round++) {
     const next = cnSlowHash(hash);
-    if (round > 0) hash.fill(0);
+    if (round > 0) wipe(hash);
     hash = next;
   }
   return hash;

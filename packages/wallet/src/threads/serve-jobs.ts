@@ -1,5 +1,7 @@
 /** Runs the jobs that come by a port, one after the other. */
+
 import type { MessagePort } from "node:worker_threads";
+import { wipe } from "@anulo/crypto";
 import { type Failure, failureOf } from "./failures.ts";
 import { type Job, type JobName, jobs } from "./jobs.ts";
 
@@ -16,10 +18,10 @@ function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAns
   }
 }
 
-function wipe(order: WorkOrder, answer: WorkAnswer, job: Job<unknown, unknown>): void {
+function wipeAfter(order: WorkOrder, answer: WorkAnswer, job: Job<unknown, unknown>): void {
   try {
-    if ("output" in answer) for (const secret of job.secretsOfOutput(answer.output)) secret?.fill(0);
-    for (const secret of job.secrets(order.input)) secret?.fill(0);
+    if ("output" in answer) wipe(...job.secretsOfOutput(answer.output));
+    wipe(...job.secrets(order.input));
   } catch {
     // This also runs for input of the wrong shape: such input contains no secrets and has failed above.
   }
@@ -30,6 +32,6 @@ export function serveJobs(port: MessagePort): void {
     const job = jobs[order.name as JobName] as Job<unknown, unknown>;
     const answer = answerTo(order, job);
     port.postMessage(answer);
-    wipe(order, answer, job);
+    wipeAfter(order, answer, job);
   });
 }

@@ -1,5 +1,7 @@
 /** The outputs of a planned transaction and the `extra` that goes with them. */
+
 import type { RandomSource } from "@anulo/crypto";
+import { wipe } from "@anulo/crypto";
 import { type ExtraField, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { createKeys } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -20,8 +22,7 @@ const NO_PAYMENT_ID = new Uint8Array(8);
 /** An address with new keys that are not stored, so that its outputs can never be spent. */
 export function nobody(random: RandomSource): Receiver {
   const { spendPublic, viewPublic, spendSecret, viewSecret } = createKeys(random);
-  spendSecret.fill(0);
-  viewSecret.fill(0);
+  wipe(spendSecret, viewSecret);
   return { spendPublic, viewPublic, isSubaddress: false };
 }
 

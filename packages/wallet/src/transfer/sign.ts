@@ -13,6 +13,7 @@ import {
   scAdd,
   scSub,
   signClsag,
+  wipe,
 } from "@anulo/crypto";
 import {
   compareBytes,
@@ -100,7 +101,7 @@ function signInput(
       random: signing.random,
     }).proof;
   } finally {
-    for (const secret of [derivation, secretKey, secretMask]) secret.fill(0);
+    wipe(derivation, secretKey, secretMask);
   }
 }
 
@@ -133,7 +134,7 @@ function withRingCt(
     );
     return { prefix, signatures: [], ringct: { ...base, prunable: { ...unsigned, clsags } } };
   } finally {
-    for (const mask of [...masks, ...inputMasks]) mask.fill(0);
+    wipe(...masks, ...inputMasks);
   }
 }
 
@@ -159,7 +160,7 @@ export function sign(ringed: RingedTransaction, signing: SigningKeys): SignedTra
           { amounts, keys, fee: ringed.fee },
           signing,
         );
-  for (const { amountKey } of keys) amountKey.fill(0);
+  wipe(...keys.map(({ amountKey }) => amountKey));
   const blob = writeTransaction(transaction);
   return {
     ...ringed,

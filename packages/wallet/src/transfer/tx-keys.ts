@@ -12,6 +12,7 @@ import {
   type RandomSource,
   randomScalar,
   scalarMult,
+  wipe,
 } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { Receiver } from "./stages.ts";
@@ -102,7 +103,7 @@ export function outputKeys(output: OutputPlan, index: number, context: OutputKey
       amountKey: derivationToScalar(derivation, index),
     };
   } finally {
-    derivation.fill(0);
+    wipe(derivation);
   }
 }
 
@@ -124,6 +125,6 @@ export function cryptPaymentId(
 ): Uint8Array {
   const derivation = generateKeyDerivation(viewPublic, secret);
   const pad = keccak256(derivation, ENCRYPTED_PAYMENT_ID_DOMAIN);
-  derivation.fill(0);
+  wipe(derivation);
   return paymentId.map((byte, i) => byte ^ pad[i]!);
 }

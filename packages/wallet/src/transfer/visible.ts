@@ -3,7 +3,7 @@
  * too few decoys for a ring. Source: wallet2.cpp `transfer_selected`; cryptonote_tx_utils.cpp
  * `construct_tx_with_tx_key`.
  */
-import { generateKeyDerivation, generateRingSignature } from "@anulo/crypto";
+import { generateKeyDerivation, generateRingSignature, wipe } from "@anulo/crypto";
 import {
   digitsOfAmount,
   type Transaction,
@@ -51,8 +51,7 @@ export function withRingSignatures(
       const statement = { prefixHash, keyImage: output.keyImage!, publicKeys };
       return generateRingSignature(statement, { secretKey, realIndex }, random);
     } finally {
-      derivation.fill(0);
-      secretKey.fill(0);
+      wipe(derivation, secretKey);
     }
   });
   return { prefix, signatures, ringct: undefined };
