@@ -79,7 +79,11 @@ function isRoom(node) {
   );
 }
 
+/** Whether a number is a size with which a writer begins: it grows as it is written to. */
+const isBeginning = ({ parent }) => ts.isNewExpression(parent) && parent.expression.getText() === "Writer";
+
 function changesOfNumber(node) {
+  if (isBeginning(node)) return [];
   const declared = ts.findAncestor(node, (above) => ts.isVariableDeclaration(above) || ts.isBlock(above));
   const name = declared?.name?.getText() ?? "";
   const property = ts.isPropertyAssignment(node.parent) ? node.parent.name.getText() : "";

@@ -6,6 +6,7 @@ import {
   BadBytes,
   epee,
   fromHex,
+  httpLimits,
   openPortable,
   PortableNames,
   peerLimits,
@@ -128,6 +129,30 @@ test("more objects, fields or strings than the limits are refused", () => {
     ["a", "b", "c", "d", "e"].map((name) => [name, { type: "bool", value: true }]),
   );
   assert.throws(() => readPortable(writePortable(fields), limits), /too many fields/);
+});
+
+test("a message of a peer, and one of a client, has as many values as the original allows", () => {
+  // Source: levin_abstract_invoke2.h `default_levin_limits`, http_abstract_invoke.h `default_http_bin_limits`.
+  const allowed = [
+    [peerLimits, { objects: 8192, fields: 16_384, strings: 16_384, booleans: 65_536 }],
+    [httpLimits, { objects: 196_608, fields: 196_608, strings: 196_608, booleans: 65_536 }],
+  ] as const;
+  const nothing = new Uint8Array();
+  const listOf = (type: "string" | "bool" | "object", values: unknown[]) =>
+    writePortable(new Map([["a", { type, values }]]) as PortableObject);
+  const fields = (count: number): PortableObject =>
+    new Map(Array.from({ length: count }, (_, i) => [`${i}`, { type: "bool", value: true }]));
+  const messages = {
+    strings: (count: number) => listOf("string", Array(count).fill(nothing)),
+    booleans: (count: number) => listOf("bool", Array(count).fill(true)),
+    objects: (count: number) => listOf("object", Array(count).fill(new Map())),
+    fields: (count: number) => writePortable(fields(count)),
+  };
+  for (const [limits, counts] of allowed)
+    for (const kind of ["objects", "fields", "strings", "booleans"] as const) {
+      assert.ok(readPortable(messages[kind](counts[kind]), limits), kind);
+      assert.throws(() => readPortable(messages[kind](counts[kind] + 1), limits), BadBytes, kind);
+    }
 });
 
 test("damaged storage is refused", () => {

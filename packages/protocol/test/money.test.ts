@@ -9,6 +9,7 @@ import {
   blockReward,
   dynamicBaseFee,
   dynamicFees2021,
+  estimateTransactionSize,
   estimateTransactionWeight,
   feeOfWeight,
   formatAmount,
@@ -30,6 +31,7 @@ import {
   transactionWeight,
   writePrunedTransaction,
 } from "../src/index.ts";
+import { weightWithProofs } from "../src/weight.ts";
 import { eraVectors, recordedChain, recordedTransactions } from "./fixtures.ts";
 
 function feeOf(hex: string): bigint {
@@ -124,6 +126,37 @@ test("the estimate of a weight is near the weight", () => {
     const weight = transactionWeight({ prefix, ...proofs });
     assert.ok(Math.abs(estimate - weight) < 25 * inputs + 8 * outputs, `${estimate} for ${weight}`);
   }
+});
+
+test("a payment with change is expected to have 1536 bytes, and each part adds its own", () => {
+  const payment = { inputs: 1, outputs: 2, ringSize: 16, extraSize: 44 };
+  const more = (change: Partial<typeof payment>) =>
+    estimateTransactionSize({ ...payment, ...change }) - estimateTransactionSize(payment);
+  // Source: wallet2.cpp `estimate_rct_tx_size`, with Bulletproofs+, CLSAG and view tags.
+  assert.equal(estimateTransactionSize(payment), 1536);
+  assert.equal(more({ inputs: 2 }), 679);
+  assert.equal(more({ ringSize: 17 }), 34);
+  assert.equal(more({ extraSize: 45 }), 1);
+  assert.equal(more({ outputs: 3 }), 79 + 64, "a range proof for four, an L and an R longer");
+  assert.equal(more({ outputs: 4 }), 2 * 79 + 64);
+  assert.equal(estimateTransactionWeight(payment), 1536);
+});
+
+test("one proof for many outputs weighs what it saves, less a fifth, by either kind of proof", () => {
+  const tx = readTransaction(fromHex(recordedTransactions[0]!));
+  const weigh = (type: 3 | 6, outputs: number, rounds: number) => {
+    const prefix = { ...tx.prefix, outputs: Array.from({ length: outputs }, () => tx.prefix.outputs[0]!) };
+    const L = Array.from({ length: rounds }, () => new Uint8Array(32));
+    const ringct = { ...tx.ringct, type } as typeof tx.ringct;
+    return weightWithProofs({ ...tx, prefix, ringct }, 1000, [{ L, R: L }]) - 1000;
+  };
+  // Source: cryptonote_format_utils.cpp `get_transaction_weight_clawback`.
+  assert.equal(weigh(3, 2, 7), 0);
+  assert.equal(weigh(3, 4, 8), 537);
+  assert.equal(weigh(3, 16, 10), 3968);
+  assert.equal(weigh(6, 2, 7), 0);
+  assert.equal(weigh(6, 4, 8), 460);
+  assert.equal(weigh(6, 16, 10), 3430);
 });
 
 test("a pruned transaction tells the weight of the whole", () => {
