@@ -2,6 +2,7 @@
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -33,6 +34,12 @@ function linkModules(folder) {
     symlinkSync(join("../../packages", name), join(to, "@anulo", name));
 }
 
+/** Some tests read vectors in a folder beside the project, or one further up, if there is one. */
+function linkShared(scratch) {
+  const shared = ["..", "../.."].map((up) => join(root, up, "shared")).find((each) => existsSync(each));
+  if (shared !== undefined) symlinkSync(shared, join(scratch, "shared"));
+}
+
 /** A copy of the built tree; gone when the process ends. */
 export function copyTree() {
   const scratch = mkdtempSync(join(tmpdir(), "anulo-mutate-"));
@@ -46,6 +53,7 @@ export function copyTree() {
       cpSync(join(root, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
   }
   linkModules(folder);
+  linkShared(scratch);
   const temporary = join(scratch, "tmp");
   const emptyTemporary = () => {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });

@@ -146,6 +146,61 @@ function joinedCallsOf(backend: Backend): readonly (() => unknown)[] {
   ];
 }
 
+/** Calls with secrets of which nobody else has the bytes; points are public. */
+function secretCallsOf(backend: Backend) {
+  const [a, b, c] = [0x51, 0x52, 0x53].map((byte) => new Uint8Array(32).fill(byte, 0, 31)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ];
+  const secrets = concatBytes(a, b);
+  const G = backend.scalarMultBase(one);
+  const points = concatBytes(G, backend.scalarMultBase(two));
+  const own = Uint32Array.of(0, 1);
+  const { scalar, vector } = backend;
+  const calls: readonly (() => unknown)[] = [
+    () => backend.keccak256(secrets),
+    () => backend.hashToScalar(secrets),
+    () => backend.keccakAbsorb(new Uint8Array(200).fill(0x51), new Uint8Array(136).fill(0x52)),
+    () => scalar.reduce32(a),
+    () => scalar.reduce64(secrets),
+    ...[scalar.add, scalar.sub, scalar.mul].map((each) => () => each(a, b)),
+    ...[scalar.mulAdd, scalar.mulSub].map((each) => () => each(a, b, c)),
+    () => scalar.invert(a),
+    () => scalar.isCanonical(a),
+    ...[vector.add, vector.sub, vector.mul, vector.innerProduct].map((each) => () => each(secrets, secrets)),
+    () => vector.scale(secrets, c),
+    () => vector.scaleAdd(secrets, c, secrets),
+    () => vector.powers(a, 3),
+    () => vector.invert(secrets),
+    () => backend.scalarMult(secrets, points),
+    () => backend.shareSecret({ secret: a, nonces: concatBytes(b, c), points }),
+    () => backend.scalarMultHashed(secrets, points),
+    () => backend.commitTwice(secrets, points),
+    () => backend.scalarMultBase(secrets),
+    () => backend.multiexp({ scalars: secrets, points }),
+    () => backend.deriveBatch(a, points),
+    () => backend.viewTags(secrets, own),
+    () => backend.derivationScalars(secrets, own),
+    () => backend.subaddressSpendKeys({ viewSecret: a, spendPublic: G, major: 1, fromMinor: 0, count: 2 }),
+    () =>
+      backend.matchViewTags(secrets, {
+        publicKeys: G,
+        counts: Uint32Array.of(2),
+        indices: own,
+        tags: Uint32Array.of(256, 256),
+      }),
+  ];
+  return { calls, secrets: [a, b, c].map((each) => each.subarray(0, 16)) };
+}
+
+/** Results of a call that are secret, too. */
+function bytesOf(result: unknown): Uint8Array[] {
+  if (result instanceof Uint8Array) return result.length < 32 ? [] : [result.subarray(0, 32)];
+  if (typeof result !== "object" || result === null || Array.isArray(result)) return [];
+  return Object.values(result).flatMap(bytesOf);
+}
+
 for (const name of names) {
   describe(`the memory of the ${name} kernel`, () => {
     const { watched, count } = watch(loadKernel(name));
@@ -154,6 +209,16 @@ for (const name of names) {
     test("is taken anew by each call, and written to where room was made", () => {
       for (const call of callsOf(backend)) assert.equal(count(call, true), 1, String(call));
       for (const call of joinedCallsOf(backend)) assert.equal(count(call, false), 1, String(call));
+    });
+
+    test("keeps neither secrets nor what comes of them", () => {
+      const { calls, secrets } = secretCallsOf(backend);
+      const memory = () => Buffer.from(watched.memory.buffer);
+      for (const call of calls) {
+        const found = bytesOf(call()).filter((each) => new Set(each).size > 8);
+        for (const secret of [...secrets, ...found])
+          assert.ok(!memory().includes(Buffer.from(secret)), `${call} leaves ${Buffer.from(secret).toString("hex")}`);
+      }
     });
 
     test("does not grow with the number of calls", () => {

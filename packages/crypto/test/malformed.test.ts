@@ -108,7 +108,8 @@ test("a proof of payment is made for points alone", () => {
   assert.equal(generateTxProof(claim, one).D.length, 32);
   assert.throws(() => generateTxProof({ ...claim, A: NO_POINT }, one), InvalidPoint);
   assert.throws(() => generateTxProof({ ...claim, B: NO_POINT }, one), InvalidPoint);
-  assert.throws(() => generateTxProof({ ...claim, prefixHash: short }, one), RangeError);
+  for (const part of ["prefixHash", "R"])
+    assert.throws(() => generateTxProof({ ...claim, [part]: short }, one), RangeError, part);
 });
 
 test("range proofs of another shape are refused", () => {
