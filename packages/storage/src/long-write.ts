@@ -57,7 +57,6 @@ export function createLongWrite(root: DatabaseFile): LongWrite {
       return isOpen;
     },
     async run(steps, onTurn) {
-      if (isOpen) throw new Error("the database is being written in turns");
       const pin = root.useReadTransaction();
       isOpen = true;
       try {

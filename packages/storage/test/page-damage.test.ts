@@ -136,6 +136,21 @@ test("keys that do not ascend, or belong to another page, are refused", () => {
   refused(LEAF, (bytes) => bytes.fill(0xff, last(bytes), last(bytes) + 8), /has keys of another page/);
 });
 
+test("a page whose last key is the first one of the next is refused", () => {
+  refused(
+    BRANCH,
+    (bytes) => {
+      const [left, next] = [startOf(bytes, 0), startOf(bytes, 1)];
+      const child = pageAt(bytes.readUInt32LE(left));
+      if ((child.readUInt16LE(18) & 0x2f) !== LEAF) return;
+      const last = startOf(child, countOf(child) - 1);
+      const key = child.subarray(last + 8, endOfKey(child, last));
+      if (key.length === endOfKey(bytes, next) - next - 8) bytes.set(key, next + 8);
+    },
+    /has keys of another page/,
+  );
+});
+
 test("nodes that overlap, leave gaps or reach into the free space are refused", () => {
   refused(
     LEAF,
