@@ -217,7 +217,10 @@ for (const name of names) {
       for (const call of calls) {
         const found = bytesOf(call()).filter((each) => new Set(each).size > 8);
         for (const secret of [...secrets, ...found])
-          assert.ok(!memory().includes(Buffer.from(secret)), `${call} leaves ${Buffer.from(secret).toString("hex")}`);
+          assert.ok(
+            !memory().includes(Buffer.from(secret)),
+            `${call} leaves ${Buffer.from(secret).toString("hex")}`,
+          );
       }
     });
 
