@@ -106,23 +106,23 @@ function ofType(type: 1 | 2 | 3 | 4 | 5): Transaction {
 test("each type of RingCT shows its own proofs, by the names of the original", () => {
   const proofOf = (type: 1 | 2 | 3 | 4 | 5) => {
     const { rct_signatures: base, rctsig_prunable: prunable } = JSON.parse(describeTransaction(ofType(type)));
-    const { nbp, pseudoOuts: late, ...proofs } = prunable;
+    const { ["nbp"]: count, pseudoOuts: late, ...proofs } = prunable;
     const names = Object.entries(proofs as Record<string, object[]>).map(
       ([name, [first]]) => `${name}: ${Object.keys(first!).join(" ")}`,
     );
     const amounts = Object.keys(base.ecdhInfo[0]).join(" ");
-    return [...names, amounts, base.pseudoOuts && "early", late && "late", nbp].filter(
+    return [...names, amounts, base.pseudoOuts && "early", late && "late", count].filter(
       (it) => it !== undefined,
     );
   };
   const old = ["rangeSigs: asig Ci", "MGs: ss cc", "mask amount"];
-  const bp = "bp: A S T1 T2 taux mu L R a b t";
+  const proofs = "bp: A S T1 T2 taux mu L R a b t";
   // Source: serialization of rctTypes.h `rctSigBase`, `rctSigPrunable`.
   assert.deepEqual(proofOf(1), old);
   assert.deepEqual(proofOf(2), [...old, "early"]);
-  assert.deepEqual(proofOf(3), [bp, "MGs: ss cc", "mask amount", "late", 1]);
-  assert.deepEqual(proofOf(4), [bp, "MGs: ss cc", "amount", "late", 1]);
-  assert.deepEqual(proofOf(5), [bp, "CLSAGs: s c1 D", "amount", "late", 1]);
+  assert.deepEqual(proofOf(3), [proofs, "MGs: ss cc", "mask amount", "late", 1]);
+  assert.deepEqual(proofOf(4), [proofs, "MGs: ss cc", "amount", "late", 1]);
+  assert.deepEqual(proofOf(5), [proofs, "CLSAGs: s c1 D", "amount", "late", 1]);
 });
 
 test("what a transaction proves is in its description, byte for byte", () => {

@@ -10,7 +10,7 @@ type Methods = Record<string, Make>;
 
 const { Uint8Array: Bytes } = globalThis;
 const typedArray = Object.getPrototypeOf(Bytes) as typeof Bytes;
-const constructors = ["Uint8Array", "Uint16Array", "Uint32Array", "BigUint64Array"] as const;
+const kinds = ["Uint8Array", "Uint16Array", "Uint32Array", "BigUint64Array"] as const;
 /** What makes arrays, besides their constructors. */
 const makers = [
   [typedArray, ["from", "of"]],
@@ -19,7 +19,12 @@ const makers = [
   [TextEncoder.prototype, ["encode"]],
 ] as unknown as readonly (readonly [Methods, readonly string[]])[];
 /** What takes a key, with the index of that argument. */
-const keyed = { createCipheriv: 1, createDecipheriv: 1, createHmac: 1, hkdfSync: 1 } as const;
+const keyed = [
+  ["createCipheriv", 1],
+  ["createDecipheriv", 1],
+  ["createHmac", 1],
+  ["hkdfSync", 1],
+] as const;
 /** The methods of what these return that return bytes. */
 const steps = ["update", "final", "digest"] as const;
 /** The kernels wipe their memory, which is longer, themselves. */
@@ -48,8 +53,8 @@ function callers({ stack = "" }: Error): string {
 }
 
 /** Puts others in the place of methods; returns what puts them back. */
-function replaceAll(replacements: readonly (readonly [object, string, unknown])[]): () => void {
-  const undo = replacements.map(([owner, name, value]) => {
+function replaceAll(changes: readonly (readonly [object, string, unknown])[]): () => void {
+  const undo = changes.map(([owner, name, value]) => {
     const before = Object.getOwnPropertyDescriptor(owner, name)!;
     Object.defineProperty(owner, name, { ...before, value });
     return () => Object.defineProperty(owner, name, before);
@@ -63,11 +68,11 @@ function replaceAll(replacements: readonly (readonly [object, string, unknown])[
 
 /** Watches until it is stopped, or the test ends. */
 export function watchBytes(t: TestContext): WatchedBytes {
-  const arrays = new Map<ArrayBufferView, Error>();
+  const found = new Map<ArrayBufferView, Error>();
   const keys = new Set<string>();
   let isPaused = false;
   const keep = <T>(made: T): T => {
-    if (ArrayBuffer.isView(made) && !isPaused) arrays.set(made, new Error("made here"));
+    if (ArrayBuffer.isView(made) && !isPaused) found.set(made, new Error("made here"));
     return made;
   };
   const library = crypto as unknown as Methods;
@@ -94,7 +99,7 @@ export function watchBytes(t: TestContext): WatchedBytes {
         return [owner, name, keeping] as const;
       }),
   );
-  const byKey = Object.entries(keyed).map(([name, place]) => {
+  const byKey = keyed.map(([name, place]) => {
     const make = library[name]!;
     const keeping = (...args: unknown[]) => {
       const key = keep(args[place]);
@@ -108,19 +113,20 @@ export function watchBytes(t: TestContext): WatchedBytes {
     };
     return [library, name, keeping] as const;
   });
-  const construct = (target: Make, args: unknown[], to: Make) =>
-    keep(Reflect.construct(target, args, to) as object);
-  const built = constructors.map(
-    (name) => [globalThis, name, new Proxy(globalThis[name] as unknown as Make, { construct })] as const,
+  const handler: ProxyHandler<Make> = {
+    ["construct"]: (target, args, to) => keep(Reflect.construct(target, args, to) as object),
+  };
+  const built = kinds.map(
+    (name) => [globalThis, name, new Proxy(globalThis[name] as unknown as Make, handler)] as const,
   );
   const chance = [library, "randomBytes", from(crypto.randomBytes)] as const;
   const stop = replaceAll([...made, ...byKey, ...built, chance]);
   t.after(stop);
-  return { keys, random, from, stop, remaining: (secrets) => findIn(arrays, secrets) };
+  return { keys, random, from, stop, remaining: (secrets) => findIn(found, secrets) };
 }
 
-function findIn(arrays: ReadonlyMap<ArrayBufferView, Error>, secrets: Iterable<string>) {
-  const held = [...arrays]
+function findIn(kept: ReadonlyMap<ArrayBufferView, Error>, secrets: Iterable<string>) {
+  const held = [...kept]
     .filter(([{ byteLength }]) => byteLength >= 8 && byteLength <= MAX_BYTES)
     .map(([{ buffer, byteOffset, byteLength }, made]) => ({
       bytes: Buffer.from(buffer, byteOffset, byteLength),
