@@ -47,8 +47,8 @@ test("a kill takes back nothing but the height of blocks that brought nothing", 
   await commit(blocks(52));
   const { height, notes } = afterKill();
   assert.deepEqual([height, notes.get("aa"), state.height], [52, "n", 53]);
-  for (let next = 53; next <= 53 + 200; next++) await commit(blocks(next));
-  assert.ok(state.height - afterKill().height < 100);
+  for (let next = 53; next <= 53 + 400; next++) await commit(blocks(next));
+  assert.ok(state.height - afterKill().height < 250);
 });
 
 test("a reorganisation is written at once, with what it undoes before it", async () => {

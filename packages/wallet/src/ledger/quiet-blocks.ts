@@ -10,7 +10,7 @@ import type { ChangeLog } from "../file/store.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Maximum number of blocks that are scanned again after a crash. */
-const MAX_BLOCKS = 100;
+const MAX_BLOCKS = 250;
 
 export class QuietBlocks implements ChangeLog {
   readonly #log: ChangeLog;
