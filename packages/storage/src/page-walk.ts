@@ -20,6 +20,8 @@ export interface PageCheckOptions {
    * Whether to check each tree to its leaves first, which takes little memory, or the upper pages of all trees first.
    */
   readonly isDepthFirst: boolean;
+  /** Pages that wait to be checked at most, where the upper ones are first: others are left out. */
+  readonly maxQueued?: number;
 }
 
 const PAGE_HEADER_BYTES = 24;
@@ -59,6 +61,10 @@ interface PageWalk {
   /** One bit for each page that has been reached. */
   readonly reached: Uint8Array;
   readonly queue: Visit[];
+  /** Otherwise hundreds of thousands of a long file would wait within milliseconds. */
+  readonly maxQueued: number;
+  /** Whether pages were left out, since too many waited. */
+  isPartial: boolean;
   readonly trees: Tree[];
   /** Memory for the page, and for the value on separate pages, that were read last. */
   readonly scratch: { page: Buffer; value: Buffer };
@@ -169,6 +175,10 @@ function walkBranch(walk: PageWalk, visit: Visit, nodes: readonly Node[]): void 
   const keys = nodes.slice(1).map(({ key }) => Buffer.from(key));
   checkOrder(visit, keys);
   for (const [i, node] of nodes.entries()) {
+    if (walk.queue.length >= walk.maxQueued) {
+      walk.isPartial = true;
+      return;
+    }
     const child = node.low + node.flags * 2 ** 32;
     const bounds = { low: i === 0 ? low : keys[i - 1], high: keys[i] ?? high };
     walk.queue.push({ tree, page: child, depth: depth - 1, ...bounds });
@@ -291,6 +301,16 @@ function walkPage(walk: PageWalk, visit: Visit): void {
 
 /** Number of pages between two pauses: about a millisecond of work. */
 const PAGES_PER_STEP = 16;
+/** More than a check of upper pages first gets to in its time. */
+const MAX_QUEUED = 16_384;
+
+/** The queue's pages: the last one first, or one level after the other, without keeping those that were visited. */
+function* visitsOf({ queue }: PageWalk, isDepthFirst: boolean): Generator<Visit> {
+  while (queue.length > 0) {
+    if (isDepthFirst) yield queue.pop()!;
+    else yield* queue.splice(0, PAGES_PER_STEP);
+  }
+}
 
 /**
  * Checks a state of the file, some pages per step, and yields the progress; throws DamagedDatabase at the first error.
@@ -298,23 +318,27 @@ const PAGES_PER_STEP = 16;
 export function* checkPages(
   file: number,
   meta: MetaPage,
-  { isDepthFirst }: PageCheckOptions,
+  { isDepthFirst, maxQueued = isDepthFirst ? Number.POSITIVE_INFINITY : MAX_QUEUED }: PageCheckOptions,
 ): Generator<PageCheck, PageCheck> {
   const walk: PageWalk = {
     file,
     meta,
     reached: new Uint8Array((meta.lastPage >> 3) + 1),
     queue: [],
+    maxQueued,
+    isPartial: false,
     trees: [],
     scratch: { page: Buffer.alloc(0), value: Buffer.alloc(0) },
     pages: 0,
   };
   addTree(walk, { kind: "free", name: "the free pages", seed: 0, record: meta.free });
   addTree(walk, { kind: "main", name: "the tables", seed: 0, record: meta.main });
-  for (let i = 0, visits = 1; i < walk.queue.length; visits++) {
-    walkPage(walk, isDepthFirst ? walk.queue.pop()! : walk.queue[i++]!);
-    if (visits % PAGES_PER_STEP === 0) yield { pages: walk.pages, isComplete: false };
+  let visits = 0;
+  for (const visit of visitsOf(walk, isDepthFirst)) {
+    walkPage(walk, visit);
+    if (++visits % PAGES_PER_STEP === 0) yield { pages: walk.pages, isComplete: false };
   }
+  if (walk.isPartial) return { pages: walk.pages, isComplete: false };
   for (const tree of walk.trees) checkTree(tree);
   return { pages: walk.pages, isComplete: true };
 }

@@ -15,12 +15,12 @@ const BACKGROUND_CHECK_MS = 200;
 
 type Steps = Generator<PageCheck, PageCheck>;
 
-/** Continues for about this many milliseconds. */
-function runFor(steps: Steps, milliseconds: number): PageCheck {
+/** Continues for about this many milliseconds; `isOver`: there are no more steps. */
+function runFor(steps: Steps, milliseconds: number): { readonly check: PageCheck; readonly isOver: boolean } {
   const end = performance.now() + milliseconds;
   for (;;) {
-    const { value } = steps.next();
-    if (value.isComplete || performance.now() >= end) return value;
+    const { value: check, done: isOver = false } = steps.next();
+    if (isOver || performance.now() >= end) return { check, isOver };
   }
 }
 
@@ -54,16 +54,11 @@ export async function checkOpenFile(
     const state = newestMeta(readMetaPages(file, readPageSize(file)));
     const steps = checkPages(file, state, { isDepthFirst: false });
     const slice = new TimeSlice({ signal });
-    let done: PageCheck = { pages: 0, isComplete: false };
-    for (
-      let remainingMs = BACKGROUND_CHECK_MS;
-      remainingMs > 0 && !done.isComplete;
-      remainingMs -= SLICE_MS
-    ) {
+    for (let remainingMs = BACKGROUND_CHECK_MS; ; remainingMs -= SLICE_MS) {
       await slice.yield();
-      done = runFor(steps, SLICE_MS);
+      const { check, isOver } = runFor(steps, SLICE_MS);
+      if (isOver || remainingMs <= SLICE_MS) return check;
     }
-    return done;
   } catch (error) {
     throw error instanceof DamagedDatabase ? new DamagedDatabase(error.detail, path) : error;
   } finally {

@@ -40,8 +40,8 @@ after(() => {
 });
 
 /** Walks all of a state, in either order. */
-function walk(state: MetaPage, isDepthFirst: boolean): PageCheck {
-  const steps = checkPages(file, state, { isDepthFirst });
+function walk(state: MetaPage, isDepthFirst: boolean, maxQueued?: number): PageCheck {
+  const steps = checkPages(file, state, { isDepthFirst, ...(maxQueued !== undefined && { maxQueued }) });
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
@@ -79,3 +79,10 @@ for (const isDepthFirst of [true, false]) {
     });
   });
 }
+
+test("of a file with more pages than may wait, some are checked and it is not called complete", () => {
+  const whole = walk(meta, false);
+  const partial = walk(meta, false, 10);
+  assert.equal(partial.isComplete, false);
+  assert.ok(partial.pages > 10 && partial.pages < whole.pages);
+});
