@@ -70,6 +70,33 @@ test("a copy of a rolling median leaves the original alone", () => {
   assert.equal(rolling.median(), 2);
 });
 
+test("the long-term median is that of the last 100,000 blocks, whether blocks are put on or taken off", () => {
+  const weightAt = (height: number) => (height * 104_729) % 1_000_003;
+  const range = <T>(from: number, to: number, of: (height: number) => T) =>
+    Array.from({ length: to - from }, (_, i) => of(from + i));
+  const factsAt = (height: number): BlockFacts => ({
+    timestamp: height,
+    cumulativeDifficulty: BigInt(height),
+    weight: 1,
+    longTermWeight: weightAt(height),
+  });
+  const expected = (height: number) => median(range(Math.max(0, height - 100_000), height, weightAt));
+  const window = createChainWindow(
+    100_002,
+    (from, to) => range(from, to, factsAt),
+    (from, to) => range(from, to, weightAt),
+  );
+  assert.equal(window.longTermWeightMedian, expected(100_002));
+  for (const height of [100_002, 100_003]) {
+    window.append(factsAt(height));
+    assert.equal(window.longTermWeightMedian, expected(height + 1));
+  }
+  for (let height = 100_003; height > 99_997; height--) {
+    window.removeTop();
+    assert.equal(window.longTermWeightMedian, expected(height));
+  }
+});
+
 test("a window appended to is a window loaded anew", () => {
   const blocks: BlockFacts[] = Array.from({ length: 1500 }, (_, i) => ({
     timestamp: i,

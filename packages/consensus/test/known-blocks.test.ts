@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { keccak256 } from "@anulo/crypto";
 import { BadKnownBlocks, KNOWN_GROUP_BLOCKS, parseKnownBlocks, writeKnownBlocks } from "../src/index.ts";
 
 const idOf = (height: number) => {
@@ -29,6 +30,17 @@ test("known blocks are told from others by group, with their weights or without"
   assert.equal(known.isGroup(2, group(2 * KNOWN_GROUP_BLOCKS)), false);
   assert.equal(known.isGroup(2, group(KNOWN_GROUP_BLOCKS)), false);
   assert.equal(known.isGroup(0, group(0, KNOWN_GROUP_BLOCKS - 1)), false);
+});
+
+test("an entry is the hash of the ids and the hash of the weights, 64 bits each, as the original has it", () => {
+  const entry = (index: number) => {
+    const { ids: own, weights: heavy } = group(index * KNOWN_GROUP_BLOCKS);
+    const numbers = Buffer.concat(
+      heavy.map((weight) => Buffer.of(weight & 0xff, weight >> 8, 0, 0, 0, 0, 0, 0)),
+    );
+    return Buffer.concat([keccak256(...own), keccak256(numbers)]);
+  };
+  assert.deepEqual(Buffer.from(bytes), Buffer.concat([Buffer.of(2, 0, 0, 0), entry(0), entry(1)]));
 });
 
 test("the bytes hold one entry for each group they count, no more and no less", () => {

@@ -11,6 +11,8 @@ test("hard fork 1 pays a miner in digits, what is at most 2·10^9 together", () 
     ...[2_000_000_000n, 90_000_000_000n, 500_000_000_000n, 7_000_000_000_000n, 10_000_000_000_000n],
   ]);
   assert.deepEqual(minerOutputAmounts(5n, 1), [5n]);
+  assert.deepEqual(minerOutputAmounts(1_999_999_999n, 1), [1_999_999_999n]);
+  assert.deepEqual(minerOutputAmounts(2_000_000_001n, 1), [1n, 2_000_000_000n]);
   assert.deepEqual(minerOutputAmounts(3_000_000_000n, 1), [3_000_000_000n]);
 });
 

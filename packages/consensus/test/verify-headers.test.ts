@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Block, blockId, networks } from "@anulo/protocol";
+import { type Block, blockId, networks, toHex } from "@anulo/protocol";
 import {
   type ChainContext,
   chainContext,
   type HeaderCandidate,
   type JudgedHeader,
+  type SeedSchedule,
   verifyHeader,
   verifyHeaderAbove,
 } from "../src/index.ts";
@@ -32,7 +33,7 @@ const below: Header[] = Array.from({ length: HEIGHT }, (_, i) => ({
 }));
 
 /** A chain of these headers, every window read from the whole list. */
-function contextOf(headers: readonly Header[]): ChainContext {
+function contextOf(headers: readonly Header[], seedSchedule?: SeedSchedule): ChainContext {
   const top = headers.at(-1)!;
   const view = fakeView({
     height: headers.length,
@@ -41,12 +42,13 @@ function contextOf(headers: readonly Header[]): ChainContext {
     recentTimestamps: (count) => headers.slice(-count).map(({ timestamp }) => timestamp),
     recentCumulativeDifficulties: (count) => headers.slice(-count).map((row) => row.cumulativeDifficulty),
     blockId: (at) => headers[at]!.id,
+    ...(seedSchedule !== undefined && { seedSchedule }),
   });
   return chainContext(view, NOW);
 }
 
 /** Blocks that follow one another above `below`, and the work that each must have on the chain below it. */
-function runOfBlocks() {
+function runOfBlocks(seedSchedule?: SeedSchedule) {
   const headers = [...below];
   const candidates: { block: Block; id: Uint8Array }[] = [];
   const work: unknown[] = [];
@@ -54,7 +56,7 @@ function runOfBlocks() {
     const timestamp = 1_000_000 + 120 * HEIGHT + 60 * i;
     const header = { ...model.header, timestamp, previousId: headers.at(-1)!.id };
     const block = { ...model, header };
-    const context = contextOf(headers);
+    const context = contextOf(headers, seedSchedule);
     const { obligations, difficulty } = verifyHeader(block, context);
     const id = blockId(block);
     const cumulativeDifficulty = context.chain.cumulativeDifficulty + difficulty;
@@ -79,6 +81,17 @@ test("the work of a run is what its blocks must have one after another, difficul
   const found = judgeAll(candidates, contextOf(below)).map(({ verified }) => verified.obligations);
   assert.deepEqual(found, work);
   assert.ok(new Set(found.map(([obligation]) => obligation?.difficulty)).size > 10);
+});
+
+test("a run that is longer than a seed of RandomX lasts is hashed with ids of its own blocks", () => {
+  const seedSchedule = { epochBlocks: 32, lagBlocks: 4 };
+  const { candidates, work } = runOfBlocks(seedSchedule);
+  const judged = judgeAll(candidates, contextOf(below, seedSchedule));
+  const found = judged.map(({ verified }) => verified.obligations);
+  assert.deepEqual(found, work);
+  const own = candidates.map(({ id }) => toHex(id));
+  const seeds = found.map(([obligation]) => obligation?.kind === "powHash" && toHex(obligation.seedId!));
+  assert.equal(new Set(seeds.filter((seed) => seed !== false && own.includes(seed))).size, 3);
 });
 
 test("it is the same wherever the chain ends and the headers begin", () => {
