@@ -10,6 +10,7 @@ import {
   commitmentImage,
   hashToScalar,
   keyImageOf,
+  mulBy8,
   NONCES_PER_SIGNATURE,
   publicKeyOf,
   randomScalar,
@@ -60,6 +61,22 @@ function finished(frame: ClsagFrame, c1: Uint8Array, s: Uint8Array): ClsagFrame 
   const { proof, realIndex } = frame;
   return { ...frame, proof: { ...proof, c1, s: proof.s.with(realIndex, s) } };
 }
+
+test("nonces are weighed by a hash of all that is signed, of the place in the ring and of the counts", () => {
+  // Source: multisig_clsag_context.cpp, `CLSAG_round_ms_merge_factor`.
+  const { frame } = createFrame(5, 3, [randomScalar()]);
+  const points = [1, 2].map(() => ({ L: publicKeyOf(randomScalar()), R: publicKeyOf(randomScalar()) }));
+  const domain = new Uint8Array(32);
+  domain.set(new TextEncoder().encode("CLSAG_round_ms_merge_factor"));
+  const { ring, message, pseudoOut, keyImage, proof } = frame;
+  const number = (value: number) => Uint8Array.of(value, ...new Uint8Array(31));
+  const hashed = [
+    ...[domain, ...ring.map(({ key }) => key), ...ring.map(({ commitment }) => commitment)],
+    ...[pseudoOut, message, ...points.map(({ L }) => L), ...points.map(({ R }) => R)],
+    ...[keyImage, mulBy8(proof.D), ...proof.s.toSpliced(3, 1), number(3), number(2), number(5)],
+  ];
+  assert.deepEqual(clsagChallenge(frame, points).nonceFactor, hashToScalar(...hashed));
+});
 
 test("signers with a share each make one CLSAG, at every place of the ring", () => {
   for (const size of [2, 5]) {

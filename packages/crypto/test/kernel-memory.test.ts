@@ -307,6 +307,37 @@ describe("what a call may ask of a kernel", () => {
     assert.equal(backend.verifyBulletproofsPlus([], new Uint8Array()), true);
   });
 
+  test("is lists of one length", () => {
+    const [ones, twice] = [repeated(one, 2), repeated(G, 2)];
+    const { vector } = backend;
+    const own = Uint32Array.of(0, 1);
+    const many = { publicKeys: G, counts: Uint32Array.of(2), indices: own, tags: own };
+    const none = { scalars: one, points: G };
+    const calls: readonly (() => unknown)[] = [
+      ...[vector.add, vector.sub, vector.mul, vector.innerProduct].map((each) => () => each(ones, one)),
+      () => vector.scaleAdd(ones, one, one),
+      () => backend.scalarMult(ones, G),
+      () => backend.shareSecret({ secret: one, nonces: ones, points: G }),
+      () => backend.scalarMultHashed(ones, G),
+      () => backend.commitTwice(ones, G),
+      () => backend.doubleScalarMultVartime({ a: ones, A: G, b: ones, B: twice }),
+      () => backend.doubleScalarMultVartime({ a: ones, A: twice, b: one, B: twice }),
+      () => backend.doubleScalarMultVartime({ a: ones, A: twice, b: ones, B: G }),
+      () => backend.twinScalarMultVartime({ a: one, A: twice, b: one, B: G }),
+      () => backend.foldVartime({ a: one, A: twice, b: one, B: G }),
+      () => backend.multiexp({ scalars: ones, points: G }),
+      () => backend.multiexpVartime({ ...none, points: twice }),
+      () => backend.viewTags(twice, Uint32Array.of(0)),
+      () => backend.derivationScalars(G, own),
+      () => backend.outputSpendKeys(G, twice, own),
+      () => backend.outputSpendKeys(twice, twice, Uint32Array.of(0)),
+      () => backend.matchViewTags(one, { ...many, counts: Uint32Array.of(1, 1) }),
+      () => backend.matchViewTags(one, { ...many, indices: Uint32Array.of(0) }),
+      () => backend.matchViewTags(one, { ...many, tags: Uint32Array.of(0) }),
+    ];
+    for (const call of calls) assert.throws(call, RangeError, String(call));
+  });
+
   test("is subaddresses with indices of 32 bits", () => {
     const ask = (major: number, fromMinor: number, count: number) => () =>
       backend.subaddressSpendKeys({ viewSecret: one, spendPublic: G, major, fromMinor, count });

@@ -4,12 +4,17 @@ import { test } from "node:test";
 import fc from "fast-check";
 import {
   BadBytes,
+  type Block,
   blockHashingBlob,
   blockId,
   claimedHeight,
   fromHex,
+  genesisBlock,
+  networks,
+  outlineBlock,
   readBlock,
   readIdentifiedBlock,
+  sumAmounts,
   toHex,
   transactionHash,
   transactionTreeHash,
@@ -30,6 +35,33 @@ test("every recorded block is read and written byte for byte and has its id", ()
       blob: fromHex(hex),
     });
     assert.throws(() => readIdentifiedBlock(fromHex(`${hex}00`)), BadBytes);
+  }
+});
+
+test("a scan learns of a block what its value says, whoever is paid by it and in whatever way", () => {
+  const recorded = recordedBlocks.map(({ block }) => readBlock(fromHex(block)));
+  const [model] = recorded as [Block];
+  const { minerTransaction: miner } = model;
+  const { prefix } = miner;
+  const height = { type: "generation", height: 202_612 } as const;
+  const blocks: Block[] = [
+    ...recorded,
+    ...[networks.mainnet, networks.testnet].map(genesisBlock),
+    { ...model, minerTransaction: { ...miner, prefix: { ...prefix, inputs: [height] } } },
+    {
+      ...model,
+      minerTransaction: { prefix: { ...prefix, version: 1 }, signatures: [[]], ringct: undefined },
+    },
+  ];
+  for (const block of blocks) {
+    const { header, transactionHashes, minerTransaction } = block;
+    const [input] = minerTransaction.prefix.inputs;
+    assert.deepEqual(outlineBlock(writeBlock(block)), {
+      ...{ header, transactionHashes, id: blockId(block) },
+      minerTransactionHash: transactionHash(minerTransaction),
+      minerHeight: input?.type === "generation" ? input.height : undefined,
+      reward: sumAmounts(minerTransaction.prefix.outputs),
+    });
   }
 });
 

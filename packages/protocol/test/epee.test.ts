@@ -162,6 +162,8 @@ test("damaged storage is refused", () => {
     "a count without elements": `${header}040161850800`,
     "a name of no length": `${header}040008`,
     "the same name twice": `${header}080161080101610801`,
+    "the same name twice, behind a later one": `${header}0c016208010161080101610802`,
+    "the first name once more at the end": `${header}0c016208010161080101620802`,
     "an unknown type": `${header}0401610e00`,
     "a boolean of two": `${header}0401610b02`,
     "a string too short": `${header}0401610a10aabb`,

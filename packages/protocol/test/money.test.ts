@@ -7,6 +7,7 @@ import {
   baseReward,
   blockId,
   blockReward,
+  digitsOfAmount,
   dynamicBaseFee,
   dynamicFees2021,
   estimateTransactionSize,
@@ -188,6 +189,9 @@ test("older fees: fixed, per kB, per byte", () => {
   assert.equal(dynamicBaseFee({ reward, medianWeight: 60_000, version: 3 }), 2_000_000_000n);
   assert.equal(dynamicBaseFee({ reward, medianWeight: 60_000, version: 4 }), 1_000_000_000n);
   assert.equal(dynamicBaseFee({ reward, medianWeight: 120_000, version: 4 }), 500_000_000n);
+  const first = { reward: 17_592_186_044_415n, medianWeight: 300_000 };
+  assert.equal(dynamicBaseFee({ ...first, version: 4 }), 703_690_000n);
+  assert.equal(dynamicBaseFee({ ...first, version: 5 }), 703_690_000n);
   assert.equal(dynamicBaseFee({ reward, medianWeight: 300_000, version: 5 }), 200_000_000n);
   assert.equal(dynamicBaseFee({ reward, medianWeight: 300_000, version: 8 }), 33_333n);
   assert.equal(dynamicBaseFee({ reward, medianWeight: 300_000, version: 15 }), 158_333n);
@@ -223,6 +227,13 @@ test("amounts are written with twelve decimals and read back", () => {
   ]) {
     assert.throws(() => parseAmount(bad), BadAmount, bad);
   }
+});
+
+test("an amount is the sum of its digits, each with its zeros, the smallest first", () => {
+  assert.deepEqual(digitsOfAmount(0n), []);
+  assert.deepEqual(digitsOfAmount(7n), [7n]);
+  assert.deepEqual(digitsOfAmount(10_203n), [3n, 200n, 10_000n]);
+  assert.deepEqual(digitsOfAmount(MAX_AMOUNT).at(-1), 10_000_000_000_000_000_000n);
 });
 
 test("rounding up keeps so many digits", () => {
