@@ -286,3 +286,22 @@ test("the bytes that random scalars are made of are not left in memory", () => {
   assert.ok(given.length > 0);
   for (const bytes of given) assert.ok(bytes.every((byte) => byte === 0));
 });
+
+test("lists that do not end with a whole element are refused, by the reference as by the kernels", () => {
+  const more = new Uint8Array(33).fill(1);
+  for (const backend of [reference, createBackend("wasm-fallback")]) {
+    const twice = { a: more, A: G, b: one, B: G };
+    for (const call of [
+      () => backend.scalarMultBase(more),
+      () => backend.scalarMult(more, more),
+      () => backend.commitTwice(more, more),
+      () => backend.scalarMultHashed(more, more),
+      () => backend.shareSecret({ secret: one, nonces: more, points: more }),
+      () => backend.doubleScalarMultVartime(twice),
+      () => backend.multiexp({ scalars: more, points: more }),
+      () => backend.vector.scale(more, one),
+      () => backend.vector.invert(more),
+    ])
+      assert.throws(call, RangeError, `${backend.name} ${call}`);
+  }
+});
