@@ -80,10 +80,8 @@ function medianAfterZeros(values: Values, zeros: number): number {
 /** The value of a rank among the sorted values without `leaving` (ascending, each one of them). */
 function rankWithout(values: Values, leaving: Float64Array, rank: number): number {
   let index = rank;
-  let repeated = 0;
-  for (const [i, value] of leaving.entries()) {
-    repeated = i > 0 && leaving[i - 1] === value ? repeated + 1 : 0;
-    if (lowerBound(values, value) + repeated > index) break;
+  for (const value of leaving) {
+    if (lowerBound(values, value) > index) break;
     index++;
   }
   return values.sorted[index]!;

@@ -59,6 +59,18 @@ test("a rolling median goes back as it came, and knows what zeros would make of 
   );
 });
 
+test("zeros in the place of equal values leave as many of those as there were", () => {
+  const few = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 6, maxLength: 12 });
+  fc.assert(
+    fc.property(fc.integer({ min: 3, max: 8 }), few, fc.nat(9), (capacity, all, zeros) => {
+      const rolling = createRollingMedian(capacity, all);
+      const after = [...all, ...Array<number>(zeros).fill(0)].slice(-capacity);
+      assert.equal(rolling.medianAfterZeros(zeros), median(after));
+    }),
+    { numRuns: 400 },
+  );
+});
+
 test("a copy of a rolling median leaves the original alone", () => {
   const rolling = createRollingMedian(3, [1, 2, 3]);
   const copy = rolling.copy();

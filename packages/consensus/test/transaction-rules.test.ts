@@ -348,4 +348,12 @@ test("the sanity check wants four fifths of the members different and half of th
   assertRefused(() => sane(ring(9000n), ring(9008n)), "SANITY");
   checkSanity(versionTwo({ inputs: [ring(0n)] }).transaction, 9_999n);
   sane(input(7, 10));
+  assertRefused(() => sane(input(7, 11)), "SANITY");
+  // Of sixteen members the median lies between the eighth and the ninth.
+  const around = (eighth: bigint, ninth: bigint) => ({
+    ...input(7),
+    keyOffsets: [...Array(7).fill(1n), eighth - 7n, ninth - eighth, ...Array(7).fill(1n)],
+  });
+  sane(around(5990n, 6010n));
+  assertRefused(() => sane(around(5989n, 6010n)), "SANITY");
 });
