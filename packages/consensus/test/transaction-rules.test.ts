@@ -350,9 +350,9 @@ test("the sanity check wants four fifths of the members different and half of th
   sane(input(7, 10));
   assertRefused(() => sane(input(7, 11)), "SANITY");
   // Of sixteen members the median lies between the eighth and the ninth.
-  const around = (eighth: bigint, ninth: bigint) => ({
+  const around = (below: bigint, above: bigint) => ({
     ...input(7),
-    keyOffsets: [...Array(7).fill(1n), eighth - 7n, ninth - eighth, ...Array(7).fill(1n)],
+    keyOffsets: [...Array(7).fill(1n), below - 7n, above - below, ...Array(7).fill(1n)],
   });
   sane(around(5990n, 6010n));
   assertRefused(() => sane(around(5989n, 6010n)), "SANITY");
