@@ -1,5 +1,5 @@
 import type { Backend, TagMatches } from "../backend.ts";
-import { checkLength, countElements } from "../bytes.ts";
+import { checkLength, countElements, wipe } from "../bytes.ts";
 import type { Kernel, Pointer } from "./kernel.ts";
 import type { Memory } from "./memory.ts";
 import { checkFactors, pairedLength } from "./points.ts";
@@ -76,7 +76,10 @@ export function createScanFunctions(kernel: Kernel, memory: Memory): ScanFunctio
         const [own, keys] = [memory.put(secrets), memory.put(publicKeys)];
         const lists = [counts, indices, tags].map(putIndices) as [Pointer, Pointer, Pointer];
         const count = kernel.matchForMany(matches, own, m, keys, n, ...lists);
-        return readMatches(memory.read(matches, MATCH_BYTES * count));
+        const packed = memory.read(matches, MATCH_BYTES * count);
+        const result = readMatches(packed);
+        wipe(packed);
+        return result;
       });
     },
     viewTags(derivations, outputIndices) {

@@ -42,7 +42,7 @@ const TOKEN = /^anulo_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 export function makeToken(random: RandomSource): { text: string; id: string; hash: string } {
   const id = toHex(random(ID_BYTES));
   const bytes = random(SECRET_BYTES);
-  const secret = Buffer.from(bytes).toString("base64url");
+  const secret = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url");
   wipe(bytes);
   return { text: `anulo_${id}_${secret}`, id, hash: hashOf(secret).toString("hex") };
 }
