@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { toHex, writeRecord } from "@anulo/protocol";
+import { readBlock, toHex, writeBlock, writeRecord } from "@anulo/protocol";
 import { popBlocks } from "../src/chain/chain.ts";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
@@ -11,6 +11,7 @@ import { createSideBlocks } from "../src/chain/side-blocks.ts";
 import { messages } from "../src/peers/messages.ts";
 import { chainIn, emptyChain, mine } from "./chain-fixture.ts";
 import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+import { recordedChain } from "./recorded-chains.ts";
 
 const open: TestNode[] = [];
 const folders: string[] = [];
@@ -211,3 +212,27 @@ function fluffyBytes({ chain }: TestNode, id: Uint8Array): Uint8Array {
   const b = { pruned: false, block, weight: 0, txs: [] };
   return writeRecord(messages.newFluffyBlock.payload, { b, current_blockchain_height: 31 });
 }
+
+test("no more than 10,000 side blocks are kept, and 64 MiB of them", async (t) => {
+  const chain = await emptyChain();
+  t.after(() => chain.close());
+  const { header, ...rest } = readBlock(recordedChain()[0]!.blob);
+  const rowAt = (number: number) => {
+    const hash = new Uint8Array(32);
+    new DataView(hash.buffer).setUint32(0, number + 1);
+    const blob = writeBlock({ ...rest, header: { ...header, previousId: new Uint8Array(32) } });
+    return { hash, height: 1, cumulativeDifficulty: BigInt(number), alreadyGenerated: 0n, weight: 1, blob };
+  };
+  const kept = (count: number) => {
+    const rows = Array.from({ length: count }, (_, number) => rowAt(number));
+    return createSideBlocks({ ...chain.parts.store.read, alternativeBlocks: () => rows });
+  };
+  const leaving = (blocks: ReturnType<typeof kept>, size: number) =>
+    [...blocks.draft().evictable("", size)].map(({ cumulativeDifficulty }) => cumulativeDifficulty);
+  assert.deepEqual(leaving(kept(9_999), 1), []);
+  assert.deepEqual(leaving(kept(10_000), 1), [0n], "the one with the least work");
+  const few = kept(3);
+  const room = 64 * 2 ** 20 - few.size;
+  assert.deepEqual(leaving(few, room), []);
+  assert.deepEqual(leaving(few, room + 1), [0n]);
+});
