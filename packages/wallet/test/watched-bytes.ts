@@ -133,9 +133,12 @@ function findIn(kept: ReadonlyMap<ArrayBufferView, Error>, secrets: Iterable<str
       made,
     }))
     .filter(({ bytes }) => bytes.some((byte) => byte !== 0));
+  // Looked through at once: nearly always there is nothing to find.
+  const joined = Buffer.concat(held.map(({ bytes }) => bytes));
   const found: Record<string, string> = {};
   for (const hex of new Set(secrets)) {
     const secret = Buffer.from(hex, "hex");
+    if (!joined.includes(secret)) continue;
     const holder = held.find(({ bytes }) => bytes.includes(secret));
     if (holder !== undefined) found[hex] = callers(holder.made);
   }
