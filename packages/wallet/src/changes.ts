@@ -3,6 +3,7 @@
  * them again when the wallet is opened, so it must depend on nothing but its arguments.
  */
 
+import { equalBytes } from "@anulo/protocol";
 import { waitsForTime } from "./outputs/locked-places.ts";
 import type { OwnedOutput, SubaddressIndex } from "./outputs/owned-output.ts";
 import type {
@@ -64,6 +65,12 @@ export type WalletChange =
       readonly ids: readonly Uint8Array[];
       readonly lastBlockReward: bigint;
       readonly transactions: readonly ScannedTransaction[];
+      /** With a `count` of 0: the chain has others in place of the blocks that are undone, which follow. */
+      readonly isReorganised?: boolean;
+      /** Id of the block after these, if its first transactions are among these and the others follow. */
+      readonly partId?: Uint8Array;
+      /** Id of the block at `fromHeight`, if the change before has had its first transactions. */
+      readonly restOfId?: Uint8Array;
     }
   /** Transactions of the chain that were scanned one by one, lowest height first. */
   | { readonly kind: "transactions"; readonly transactions: readonly ScannedTransaction[] }
@@ -158,12 +165,34 @@ export type WalletChange =
   /** The spend secret is in memory again: what was scanned without it is undone, and the result follows as blocks. */
   | { readonly kind: "backgroundEnds" };
 
+export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
+
 /** Returns a change that undoes every block from a height on and appends none. */
 export function undoneFrom(
   fromHeight: number,
   { lastBlockReward }: Pick<WalletState, "lastBlockReward">,
-): WalletChange {
+): BlocksChange {
   return { kind: "blocks", fromHeight, count: 0, ids: [], lastBlockReward, transactions: [] };
+}
+
+/** Whether a change undoes blocks because the chain has others, if it undoes any; otherwise the same are scanned again. */
+export function isReorganisation({ count, transactions, isReorganised = false }: BlocksChange): boolean {
+  return count > 0 || transactions.length > 0 || isReorganised;
+}
+
+/** Whether a change brings the rest of the block of which the wallet has the first transactions. */
+export function isRestOfBlock(
+  { fromHeight, restOfId }: BlocksChange,
+  { height, partId }: Pick<WalletState, "height" | "partId">,
+): boolean {
+  return restOfId !== undefined && fromHeight === height && equalBytes(restOfId, partId);
+}
+
+/** Height from which on the change undoes what the wallet has; Infinity if it undoes nothing. */
+export function undoneBy(change: BlocksChange, state: Pick<WalletState, "height" | "partId">): number {
+  if (change.fromHeight < state.height) return change.fromHeight;
+  // A block in part is undone before anything else than its rest follows: it may be in the chain no more.
+  return state.partId.length === 0 || isRestOfBlock(change, state) ? Number.POSITIVE_INFINITY : state.height;
 }
 
 type Locked = { readonly unlockTime: bigint };

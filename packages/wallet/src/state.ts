@@ -143,8 +143,12 @@ export type WalletState = {
   passedSeconds: number;
   /** While blocks that were undone are scanned again: the height the wallet had reached; otherwise 0. */
   rescanTo: number;
+  /** If they were undone since the chain has others: the height of the first of these; otherwise 0. */
+  reorganisedFrom: number;
   /** Number of blocks scanned, which is the height of the next one. */
   height: number;
+  /** Id of the next block if the wallet has its first transactions already; otherwise empty. */
+  partId: Uint8Array;
   /** Ids of the newest scanned blocks; the last is that of `height - 1`. */
   readonly recent: RecentBlocks;
   readonly outputs: OutputBook;

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
-import type { WalletChange } from "./changes.ts";
+import { isRestOfBlock, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import {
   incomingFromPool,
@@ -142,9 +142,13 @@ export class WalletScans {
     this.#scanner.learn(keyImages);
   }
 
-  /** Runs a task while nothing is scanned. */
+  /** Runs a task while nothing is scanned, and no blocks of a scan that has ended are still to be stored. */
   inTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#turns.run(() => (this.#end === undefined ? task() : Promise.reject(this.#end)));
+    return this.#turns.run(async () => {
+      while (this.#keeping !== undefined) await this.#keeping.catch(() => undefined);
+      if (this.#end !== undefined) throw this.#end;
+      return await task();
+    });
   }
 
   /** Makes the thread forget the keys it has, and starts a new scanner with those of today. */
@@ -235,7 +239,9 @@ export class WalletScans {
   async #keep(batch: BlocksChange, { encoded, targetHeight }: Arrived): Promise<void> {
     const { recent, height } = this.#ledger.state;
     const change = trimKnown(recent, batch);
-    if (change.count === 0) return;
+    if (change.count === 0 && change.partId === undefined) return;
+    if (change.restOfId !== undefined && !isRestOfBlock(change, this.#ledger.state))
+      throw new Error("the rest of a block whose first transactions are not there");
     const undone = height - change.fromHeight;
     if (undone > this.#maxReorgDepth) {
       throw new WalletRefusal(
@@ -245,7 +251,7 @@ export class WalletScans {
     }
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
-    if (undone > 0) await this.#undoDownTo(change.fromHeight);
+    if (undone > 0) await this.undoDownTo(change.fromHeight, { isReorganised: true });
     await this.#wallet.commit(change, change === batch ? encoded : undefined);
     this.#wallet.runtime.heights.note(this, end);
     this.#meter.advance(change.fromHeight, end, targetHeight);
@@ -253,13 +259,14 @@ export class WalletScans {
       if (received.length > 0) this.#onReceived(toHex(txHash));
   }
 
-  /** Undoes blocks in parts, where they brought much, as if the chain had become shorter. */
-  async #undoDownTo(fromHeight: number): Promise<void> {
+  /**
+   * Undoes blocks in parts, as far as they brought much: what remains from the height on is undone by the change that
+   * follows. `isReorganised`: since the chain has others.
+   */
+  async undoDownTo(fromHeight: number, { isReorganised = false } = {}): Promise<void> {
     const { state } = this.#ledger;
-    for (const height of undoneInParts(state.outputs, fromHeight)) {
-      const { lastBlockReward } = state;
-      const nothing = { count: 0, ids: [], lastBlockReward, transactions: [] };
-      await this.#wallet.commit({ kind: "blocks", fromHeight: height, ...nothing });
+    for (const height of undoneInParts(state.outputs, { fromHeight, toHeight: state.height })) {
+      await this.#wallet.commit({ ...undoneFrom(height, state), ...(isReorganised && { isReorganised }) });
       await setImmediate();
     }
   }

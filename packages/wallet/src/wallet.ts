@@ -348,14 +348,19 @@ export class Wallet {
   /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` if the node doesn't respond. */
   scanAgain(height: number): Promise<RefreshResult> {
     return this.#scans.inTurn(async () => {
-      await this.commit(undoneFrom(height, this.state));
+      await this.#undo(height);
       return await this.#scans.refresh(0);
     });
   }
 
   /** Undoes every block from `height` on; the next scan reads them again. */
   undoBlocks(height: number): Promise<void> {
-    return this.#scans.inTurn(() => this.commit(undoneFrom(height, this.state)));
+    return this.#scans.inTurn(() => this.#undo(height));
+  }
+
+  async #undo(height: number): Promise<void> {
+    await this.#scans.undoDownTo(height);
+    await this.commit(undoneFrom(height, this.state));
   }
 
   /**

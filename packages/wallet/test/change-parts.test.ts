@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { undoneFrom } from "../src/changes.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import { inParts, undoneInParts } from "../src/scan/change-parts.ts";
+import { trimKnown } from "../src/scan/history.ts";
 import type { BlocksChange } from "../src/scan/messages.ts";
 import { bytes, payingTransaction } from "./many-outputs.ts";
 
@@ -32,20 +34,17 @@ const pictureOf = ({ state }: Ledger) => ({
 });
 
 test("blocks that bring much are applied in parts, and come to the same", () => {
-  const receipts = [0, 300, 0, 40, 700, 1, 250, 0, 0, 30, 0];
+  const receipts = [0, 300, 0, 40, 1700, 1, 250, 0, 0, 30, 0];
   for (const keepsLastId of [false, true]) {
     const change = blocks(100, receipts);
     const parts = [...inParts(change, keepsLastId)];
-    assert.ok(parts.length >= 3 && parts.length < receipts.length, `${parts.length} parts`);
-    for (const [i, { fromHeight, count, transactions }] of parts.entries()) {
-      assert.equal(fromHeight, i === 0 ? 100 : parts[i - 1]!.fromHeight + parts[i - 1]!.count);
-      const items = new Set(transactions.map(({ height }) => height));
-      for (const height of items) assert.ok(height >= fromHeight && height < fromHeight + count);
-      assert.ok(transactions.length <= 251 || items.size <= 2, "as few as blocks allow");
-    }
+    assert.ok(parts.length >= 6, `${parts.length} parts`);
     const [whole, divided] = [newLedger(), newLedger()];
     applyChange(whole, keepsLastId ? { ...change, ids: change.ids.slice(-1) } : change);
-    for (const part of parts) {
+    for (const [i, part] of parts.entries()) {
+      assert.equal(part.fromHeight, i === 0 ? 100 : parts[i - 1]!.fromHeight + parts[i - 1]!.count);
+      assert.ok(part.transactions.length <= 251);
+      assert.deepEqual(part.restOfId, parts[i - 1]?.partId);
       applyChange(divided, part);
       // Whatever happens now, the next scan goes on after this block.
       const { height, recent } = divided.state;
@@ -61,6 +60,42 @@ test("blocks that bring much are applied in parts, and come to the same", () => 
   }
 });
 
+test("the rest of a block follows its beginning, or the beginning is undone", () => {
+  const ledger = newLedger();
+  applyChange(ledger, blocks(100, [1, 2]));
+  const before = pictureOf(ledger);
+  const [first, second] = [...inParts(blocks(102, [1200]), false)];
+  const other = blocks(102, [2]);
+  applyChange(ledger, first!);
+  assert.equal(ledger.state.outputs.count, 3 + first!.transactions.length);
+  assert.deepEqual(ledger.state.partId, second!.restOfId);
+  applyChange(ledger, other);
+  assert.equal(ledger.state.partId.length, 0);
+  assert.deepEqual([...ledger.state.outputs].slice(0, 3), before.outputs);
+  assert.deepEqual([...ledger.state.incoming].slice(0, 3), before.incoming);
+  assert.deepEqual([ledger.state.outputs.count, ledger.state.incoming.length], [5, 5]);
+  assert.deepEqual([ledger.state.height, ledger.state.rescanTo], [103, 0]);
+});
+
+test("known blocks are left out of parts, the first transactions of one among them", () => {
+  const change = blocks(100, [1, 1200]);
+  const parts = [...inParts(change, false)];
+  const ledger = newLedger();
+  for (const part of parts) applyChange(ledger, part);
+  for (const part of parts) {
+    const { count, transactions, partId, restOfId } = trimKnown(ledger.state.recent, part);
+    assert.deepEqual([count, transactions, partId, restOfId], [0, [], undefined, undefined]);
+  }
+  applyChange(ledger, undoneFrom(101, ledger.state));
+  for (const [i, part] of parts.entries()) {
+    const rest = trimKnown(ledger.state.recent, part);
+    assert.deepEqual([rest.fromHeight, rest.partId], [101, part.partId]);
+    assert.equal(rest.transactions.length, part.transactions.length - (i === 0 ? 1 : 0));
+    applyChange(ledger, rest);
+  }
+  assert.deepEqual([ledger.state.height, ledger.state.outputs.count], [102, 1201]);
+});
+
 test("blocks that bring little are one change", () => {
   const change = blocks(7, [1, 0, 3]);
   assert.deepEqual([...inParts(change, false)], [change]);
@@ -74,12 +109,58 @@ test("blocks that brought much are undone in parts, and come to the same", () =>
   const [whole, divided] = [newLedger(), newLedger()];
   for (const ledger of [whole, divided]) applyChange(ledger, change);
   const next = blocks(102, [1, 0, 0, 2, 0, 0, 0, 0]);
-  const heights = undoneInParts(divided.state.outputs, next.fromHeight);
+  const heights = undoneInParts(divided.state.outputs, { fromHeight: 102, toHeight: 108 });
   assert.deepEqual(heights, [105], "a block is undone whole");
   const undone = { kind: "blocks", count: 0, ids: [], lastBlockReward: 5n, transactions: [] } as const;
   for (const fromHeight of heights) applyChange(divided, { ...undone, fromHeight });
   assert.equal(divided.state.height, 105);
   for (const ledger of [whole, divided]) applyChange(ledger, next);
   assert.deepEqual(pictureOf(divided), pictureOf(whole));
-  assert.deepEqual(undoneInParts(divided.state.outputs, 102), [], "little is left to undo");
+  const range = { fromHeight: 102, toHeight: 110 };
+  assert.deepEqual(undoneInParts(divided.state.outputs, range), [], "little is left to undo");
+});
+
+test("what a wallet has above its height takes it no further when blocks are undone", () => {
+  const { state } = newLedger();
+  const ledger = newLedger();
+  applyChange(ledger, blocks(100, [300, 300]));
+  for (const height of [500, 600, 700]) {
+    const transactions = Array.from({ length: 400 }, () => payingTransaction(height, 1n));
+    applyChange(ledger, { kind: "transactions", transactions });
+  }
+  const heights = undoneInParts(ledger.state.outputs, { fromHeight: 99, toHeight: 102 });
+  assert.deepEqual(heights, [101]);
+  for (const height of heights) applyChange(ledger, undoneFrom(height, state));
+  assert.deepEqual([ledger.state.height, ledger.state.outputs.count], [101, 300]);
+});
+
+test("spends count as what blocks bring, when they are undone", () => {
+  const ledger = newLedger();
+  applyChange(ledger, blocks(100, [2600]));
+  const images = [...ledger.state.outputs].map(({ keyImage }) => ({ keyImage: keyImage!, amount: 0n }));
+  const spending = Array.from({ length: 20 }, (_, i) => {
+    const inputs = images.slice(130 * i, 130 * (i + 1));
+    return { ...payingTransaction(101 + i, 5n), received: [], inputs };
+  });
+  const change = { ...blocks(101, Array(20).fill(0)), transactions: spending };
+  const parts = [...inParts(change, false)];
+  assert.ok(parts.length > 1, "they count when they are found");
+  for (const part of parts) applyChange(ledger, part);
+  const heights = undoneInParts(ledger.state.outputs, { fromHeight: 101, toHeight: 121 });
+  assert.deepEqual(heights, [117, 113, 109, 105]);
+});
+
+test("a reorganisation of one output leaves those in their places that it does not touch", () => {
+  const ledger = newLedger();
+  applyChange(ledger, blocks(100, [1000]));
+  const { state } = ledger;
+  const [first] = state.outputs;
+  const larger = payingTransaction(101, 20n);
+  larger.received[0]!.oneTimeKey.set(first!.oneTimeKey);
+  applyChange(ledger, { ...blocks(101, [2]), transactions: [larger, payingTransaction(101, 1n)] });
+  assert.equal(state.outputs.at(0)!.amount, 20n);
+  state.outputs.takeChangedRows();
+  applyChange(ledger, undoneFrom(101, state));
+  assert.deepEqual([state.outputs.count, state.outputs.at(0)], [1000, first]);
+  assert.ok(state.outputs.takeChangedRows().size <= 2);
 });

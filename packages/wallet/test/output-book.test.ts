@@ -152,7 +152,7 @@ test("an output is read as it was written, on any page", () => {
   assert.deepEqual([...book], outputs);
   assert.deepEqual(book.slice(1020, 1030), outputs.slice(1020, 1030));
   assert.deepEqual([book.at(-1), book.at(2500), book.at(Number.NaN)], [undefined, undefined, undefined]);
-  assert.equal(book.firstFrom(2 ** 31 + 1500), 1500);
+  assert.equal(book.placesFrom(2 ** 31 + 1500)[0], 1500);
   assert.deepEqual([...book.spentFrom(2490)], [2490, 2493, 2496, 2499]);
   const copy = book.at(7)!;
   copy.mask.fill(0);

@@ -11,7 +11,7 @@ import type { IncomingPayment, Intent, OutgoingPayment } from "../state.ts";
 import type { Now } from "../unlock.ts";
 import { paymentEvent, paymentKey, transferEvent, type UndoneReason, type WalletEvent } from "./event.ts";
 import { type Settling, Unsettled } from "./settling.ts";
-import { idsOf, isForgetting, receiptsTakenBy, undoneFrom } from "./touched-by.ts";
+import { idsOf, isForgetting, receiptsTakenBy, reportedTo, undoneFrom } from "./touched-by.ts";
 import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
 
 /** Numbers of confirmations that are reported, beside the first. */
@@ -63,7 +63,7 @@ export class EventDeriver {
   private constructor(ledger: Ledger, confirmations: readonly number[]) {
     this.#ledger = ledger;
     this.#confirmations = confirmations;
-    this.#isBlind = ledger.state.rescanTo > ledger.state.height;
+    this.#isBlind = ledger.state.rescanTo > ledger.state.height && ledger.state.reorganisedFrom === 0;
   }
 
   /** Reads the ledger's items once, in slices; the ledger must not change meanwhile. */
@@ -74,7 +74,8 @@ export class EventDeriver {
 
   *#survey(): Generator<void> {
     const { state } = this.#ledger;
-    const now = this.#now(Math.max(state.height, state.rescanTo));
+    const now = this.#now();
+    const knownAt = ({ height }: { height: number }) => this.#now(reportedTo(state, height));
     const { incoming, outgoing } = state;
     for (const waiting of state.pool) {
       const key = paymentKey(waiting);
@@ -84,12 +85,13 @@ export class EventDeriver {
     }
     for (const place of incoming.unsettled(this.#depth, now.height)) {
       yield;
-      if (this.#isOver(incoming.lockAt(place), now)) continue;
+      const lock = incoming.lockAt(place);
+      if (this.#isOver(lock, knownAt(lock))) continue;
       const payment = incoming.at(place);
-      if (!this.#isOwnChange(payment)) this.#follow(this.#followedPayment(payment), now);
+      if (!this.#isOwnChange(payment)) this.#follow(this.#followedPayment(payment), knownAt(payment));
     }
     for (const payment of outgoing.unsettled(this.#depth, now.height)) {
-      this.#follow(followedTransfer(payment), now);
+      this.#follow(followedTransfer(payment), knownAt(payment));
       yield;
     }
     for (const intent of state.intents) {
@@ -138,7 +140,7 @@ export class EventDeriver {
     const { state } = this.#ledger;
     const from = undoneFrom(change, state);
     const receipts = receiptsTakenBy(change, state);
-    const undoneTransfers = from < state.height ? state.outgoing.confirmedFrom(from) : [];
+    const undoneTransfers = from < Number.POSITIVE_INFINITY ? state.outgoing.confirmedFrom(from) : [];
     const isRest = change.kind === "reset";
     const ids = isRest ? [...state.outgoing.keys()] : idsOf(change);
     const pool =

@@ -1,6 +1,6 @@
 /** The parts of a ledger that a change may touch, as far as events are concerned. */
 import { toHex } from "@anulo/protocol";
-import type { WalletChange } from "../changes.ts";
+import { isReorganisation, undoneBy, type WalletChange } from "../changes.ts";
 import type { IncomingPayment, WalletState } from "../state.ts";
 
 /** Whether blocks are undone only to be scanned again, while the chain has not changed. */
@@ -8,22 +8,22 @@ export function isForgetting(change: WalletChange): boolean {
   return (
     change.kind === "reset" ||
     change.kind === "backgroundEnds" ||
-    (change.kind === "blocks" && change.count === 0)
+    (change.kind === "blocks" && !isReorganisation(change))
   );
 }
 
 /** Height from which on blocks are undone; Infinity if none are. */
-export function undoneFrom(change: WalletChange, { background }: Pick<WalletState, "background">): number {
+export function undoneFrom(change: WalletChange, state: Readonly<WalletState>): number {
   if (change.kind === "reset") return 0;
-  if (change.kind === "backgroundEnds") return background?.fromHeight ?? Number.POSITIVE_INFINITY;
-  return change.kind === "blocks" ? change.fromHeight : Number.POSITIVE_INFINITY;
+  if (change.kind === "backgroundEnds") return state.background?.fromHeight ?? Number.POSITIVE_INFINITY;
+  return change.kind === "blocks" ? undoneBy(change, state) : Number.POSITIVE_INFINITY;
 }
 
 /** The receipts that a change removes, or examines again, in their order. */
 export function receiptsTakenBy(change: WalletChange, state: Readonly<WalletState>): IncomingPayment[] {
-  const { incoming, height } = state;
+  const { incoming } = state;
   const from = undoneFrom(change, state);
-  const places = new Set(from < height ? incoming.placesFrom(from) : []);
+  const places = new Set(from < Number.POSITIVE_INFINITY ? incoming.placesFrom(from) : []);
   if (change.kind === "keyImages")
     for (const { txHash } of change.transactions)
       for (const place of incoming.placesOf(txHash)) places.add(place);
@@ -50,4 +50,13 @@ export function idsOf(change: WalletChange): string[] {
     default:
       return [];
   }
+}
+
+/** The height up to which the confirmations of an item in a block at some height have been reported. */
+export function reportedTo(
+  { height, rescanTo, reorganisedFrom }: Readonly<WalletState>,
+  itemHeight: number,
+): number {
+  // What was found since a reorganisation has had no more blocks on it, what was found before it has.
+  return reorganisedFrom > 0 && itemHeight >= reorganisedFrom ? height : Math.max(height, rescanTo);
 }

@@ -1,6 +1,6 @@
 /** Applies the scanner's results to the ledger. */
 import { toHex } from "@anulo/protocol";
-import type { WalletChange } from "../changes.ts";
+import { type BlocksChange, isReorganisation, undoneBy } from "../changes.ts";
 import type { HotOutput } from "../outputs/output-page.ts";
 import { type OwnedOutput, SOMEBODY, type SubaddressIndex } from "../outputs/owned-output.ts";
 import { RECENT_BLOCKS } from "../scan/history.ts";
@@ -16,11 +16,12 @@ import { type Ledger, put } from "./ledger.ts";
  */
 export const DEEP = 100;
 
-type Blocks = Extract<WalletChange, { kind: "blocks" }>;
+const NO_ID = new Uint8Array(0);
 
-export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
+export function applyBlocks(ledger: Ledger, blocks: BlocksChange): void {
   const { state, touched } = ledger;
-  if (blocks.fromHeight < state.height) detachFrom(ledger, blocks.fromHeight);
+  const undoneFrom = undoneBy(blocks, state);
+  if (undoneFrom < Number.POSITIVE_INFINITY) detachFrom(ledger, undoneFrom, isReorganisation(blocks));
   for (const transaction of blocks.transactions) {
     applyTransaction(ledger, transaction);
     if (state.background === undefined) continue;
@@ -29,7 +30,11 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   }
   appendRecent(ledger, blocks);
   state.height = blocks.fromHeight + blocks.count;
-  if (state.height >= state.rescanTo) state.rescanTo = 0;
+  state.partId = blocks.partId ?? NO_ID;
+  if (state.height >= state.rescanTo) {
+    state.rescanTo = 0;
+    state.reorganisedFrom = 0;
+  }
   state.outputs.pass(state.height);
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
   forgetDeep(ledger);
@@ -55,7 +60,7 @@ function forgetDeep(ledger: Ledger): void {
 /** Keeps `recent` a gapless range that ends with the newest block. */
 function appendRecent(
   { state: { recent }, touched }: Ledger,
-  blocks: Pick<Blocks, "fromHeight" | "count" | "ids">,
+  blocks: Pick<BlocksChange, "fromHeight" | "count" | "ids">,
 ): void {
   const first = blocks.fromHeight + blocks.count - blocks.ids.length;
   if (first !== recent.end) recent.begin(first);

@@ -1,13 +1,21 @@
 /** Reverts the effects of blocks, when the chain is reorganised or scanned again. */
 import { toHex } from "@anulo/protocol";
 import { keepWhere } from "../lists.ts";
+import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { type Ledger, put } from "./ledger.ts";
 
-/** Undoes every block from `height` on. Data that only this wallet has (transaction keys, destinations) stays. */
-export function detachFrom(ledger: Ledger, height: number): void {
+/**
+ * Undoes every block from `height` on; `isReorganised`: since the chain has others. Data that only this wallet has
+ * (transaction keys, destinations) stays.
+ */
+export function detachFrom(ledger: Ledger, height: number, isReorganised = false): void {
   const { state } = ledger;
+  // A reorganisation amid blocks that are scanned again anyway counts as part of that.
+  const isNews = isReorganised && (state.reorganisedFrom > 0 || state.rescanTo === 0);
+  state.reorganisedFrom = isNews ? Math.max(1, Math.min(height, state.reorganisedFrom || height)) : 0;
   state.rescanTo = Math.max(state.rescanTo, state.height);
+  state.partId = new Uint8Array(0);
   detachOutputs(ledger, height);
   state.incoming.removeAbove(height);
   detachOutgoing(ledger, height);
@@ -31,24 +39,32 @@ function detachRecent({ state: { recent }, touched }: Ledger, height: number): v
 function detachOutputs(ledger: Ledger, height: number): void {
   const { state } = ledger;
   const { outputs } = state;
-  const first = outputs.firstFrom(height);
-  if (first !== undefined) {
-    const remaining: OwnedOutput[] = [];
-    for (let place = first; place < outputs.count; place++) {
-      // Most have nothing that remains, and are not read as a whole to find that out.
-      const mayBeKept = outputs.heightOf(place) < height || outputs.hasReplaced(place);
-      if (!mayBeKept && !outputs.isFrozen(place)) continue;
-      const output = keptOutput(ledger, outputs.at(place)!, height);
-      if (output !== undefined) remaining.push(output);
-    }
-    outputs.truncate(first);
-    for (const output of remaining) outputs.push(output);
+  const removedPlaces: number[] = [];
+  for (const place of outputs.placesFrom(height)) {
+    // Most have nothing that remains, and are not read as a whole to find that out.
+    const mayBeKept = outputs.hasReplaced(place) || outputs.isFrozen(place);
+    const output = mayBeKept ? keptOutput(ledger, outputs.at(place)!, height) : undefined;
+    if (output !== undefined) outputs.replace(place, output);
+    else removedPlaces.push(place);
   }
+  removeOutputs(outputs, removedPlaces);
   for (const place of outputs.spentFrom(height)) {
     outputs.spend(place, undefined);
     outputs.freeze(place, false);
   }
   if (state.requestedFrom !== undefined) state.requestedFrom = Math.min(state.requestedFrom, outputs.count);
+}
+
+/** Removes the outputs at some places (ascending), which are usually the newest of all. */
+function removeOutputs(outputs: OutputBook, places: readonly number[]): void {
+  const [first] = places;
+  if (first === undefined) return;
+  const remaining: OwnedOutput[] = [];
+  for (let place = first, next = 0; place - first - next < outputs.count - first - places.length; place++)
+    if (places[next] === place) next += 1;
+    else remaining.push(outputs.at(place)!);
+  outputs.truncate(first);
+  for (const output of remaining) outputs.push(output);
 }
 
 /** The output itself, or the last one that it replaces, from a block below the height. */

@@ -124,15 +124,38 @@ export class OutputPages {
     return this.#freePlaces.ofAddress(address, filter);
   }
 
-  /** First place whose output is in a block of this height or above. */
-  firstFrom(height: number): number | undefined {
+  /** Places of the outputs in blocks of this height and above, ascending. */
+  placesFrom(height: number): number[] {
+    const places: number[] = [];
     for (let number = 0; number < this.pages.length; number++) {
       const page = this.pages[number]!;
       if (page.greatestHeight < height) continue;
-      const at = page.columns.heights.subarray(0, this.#lengthOf(number)).findIndex((each) => each >= height);
-      if (at !== -1) return number * PAGE_OUTPUTS + at;
+      const { heights } = page.columns;
+      const length = this.#lengthOf(number);
+      for (let index = 0; index < length; index++)
+        if (heights[index]! >= height) places.push(number * PAGE_OUTPUTS + index);
     }
-    return undefined;
+    return places;
+  }
+
+  /**
+   * How many outputs each block from one height to before another has brought or spent, what higher ones have among that
+   * of the last.
+   */
+  countsByHeight(from: number, to: number): Uint32Array {
+    const counts = new Uint32Array(Math.max(0, to - from));
+    const count = (height: number) => {
+      if (height >= from) counts[Math.min(height, to - 1) - from]! += 1;
+    };
+    for (const [number, { columns, greatestHeight, greatestSpend }] of this.pages.entries()) {
+      if (greatestHeight < from && greatestSpend <= from) continue;
+      const length = this.#lengthOf(number);
+      for (let index = 0; index < length; index++) {
+        count(columns.heights[index]!);
+        count(columns.spends[index]! - 1);
+      }
+    }
+    return counts;
   }
 
   /** Places of the outputs that blocks of this height and above spend. */

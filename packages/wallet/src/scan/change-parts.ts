@@ -1,60 +1,79 @@
 /** Changes that bring or take back much, as several: to apply one holds the event loop. */
 import type { BlocksChange } from "./messages.ts";
 
-/** Outputs and transactions of one change; those of a single block may be more. */
+/** Outputs and transactions of one change. */
 const MOST_ITEMS = 500;
+/** Inputs that take as long to apply as an output, if all of them spend outputs of the wallet. */
+const INPUTS_PER_ITEM = 4;
 
 /**
  * The same blocks in order, in as many changes as their transactions need. `change` has the ids of all of them; with
- * `keepsLastId` each part has that of its last block alone. None is without: a scan goes on from there after a crash.
+ * `keepsLastId` each part has that of its last block alone. None that has a block is without: a scan goes on from there
+ * after a crash.
  */
-export function* inParts(change: BlocksChange, keepsLastId: boolean): Generator<BlocksChange> {
-  for (const part of divided(change)) yield keepsLastId ? { ...part, ids: part.ids.slice(-1) } : part;
-}
-
-function* divided(change: BlocksChange): Generator<BlocksChange> {
-  const { transactions, fromHeight, count } = change;
-  const end = fromHeight + count;
-  let [begin, from, items] = [fromHeight, 0, 0];
-  for (const [i, { height, received }] of transactions.entries()) {
-    if (items >= MOST_ITEMS && height > transactions[i - 1]!.height) {
-      yield partOf(change, { begin, end: height, transactions: transactions.slice(from, i) });
-      [begin, from, items] = [height, i, 0];
-    }
-    items += 1 + received.length;
-  }
-  yield partOf(change, { begin, end, transactions: transactions.slice(from) });
-}
-
-/** The blocks from one height to before another. */
-function partOf(
+export function* inParts(
   change: BlocksChange,
-  part: { readonly begin: number; readonly end: number } & Pick<BlocksChange, "transactions">,
-): BlocksChange {
-  const { begin, end, transactions } = part;
-  const ids = change.ids.slice(begin - change.fromHeight, end - change.fromHeight);
-  return { ...change, fromHeight: begin, count: end - begin, ids, transactions };
+  keepsLastId: boolean,
+  mostItems = MOST_ITEMS,
+): Generator<BlocksChange> {
+  for (const part of divided(change, mostItems))
+    yield keepsLastId ? { ...part, ids: part.ids.slice(-1) } : part;
+}
+
+/** Where a part begins or ends: at a height, and at an index among the transactions. */
+type Cut = { readonly height: number; readonly index: number };
+
+function* divided(change: BlocksChange, mostItems: number): Generator<BlocksChange> {
+  const { transactions, fromHeight, count } = change;
+  let begin: Cut = { height: fromHeight, index: 0 };
+  let items = 0;
+  for (const [index, { height, received, inputs }] of transactions.entries()) {
+    if (items >= mostItems) {
+      const end = { height, index };
+      yield partOf(change, begin, end);
+      [begin, items] = [end, 0];
+    }
+    items += 1 + received.length + inputs.length / INPUTS_PER_ITEM;
+  }
+  yield partOf(change, begin, { height: fromHeight + count, index: transactions.length });
+}
+
+/** What is between two cuts, which may be amid blocks. */
+function partOf(change: BlocksChange, begin: Cut, end: Cut): BlocksChange {
+  const { fromHeight, transactions } = change;
+  const isInsideBlock = ({ height, index }: Cut) => index > 0 && transactions[index - 1]!.height === height;
+  const idAt = ({ height }: Cut) => change.ids[height - fromHeight]!;
+  return {
+    ...change,
+    fromHeight: begin.height,
+    count: end.height - begin.height,
+    ids: change.ids.slice(begin.height - fromHeight, end.height - fromHeight),
+    transactions: transactions.slice(begin.index, end.index),
+    ...(isInsideBlock(begin) && { restOfId: idAt(begin) }),
+    ...(isInsideBlock(end) && { partId: idAt(end) }),
+  };
 }
 
 /**
- * Heights, descending, from which on blocks are undone one part after the other before all from a height on are, given
- * the heights of a wallet's outputs in the order in which it found them.
+ * Heights, descending, from which on blocks are undone one part after the other before all from one height to before
+ * another are, by what they have brought.
  */
 export function undoneInParts(
-  outputs: { readonly count: number; heightOf(place: number): number },
-  fromHeight: number,
+  outputs: { countsByHeight(from: number, to: number): Uint32Array },
+  { fromHeight, toHeight }: { readonly fromHeight: number; readonly toHeight: number },
 ): number[] {
+  const counts = outputs.countsByHeight(fromHeight, toHeight);
   const heights: number[] = [];
-  let [lowest, items] = [Number.POSITIVE_INFINITY, 0];
-  for (let place = outputs.count - 1; place >= 0; place--) {
-    const height = outputs.heightOf(place);
-    if (height <= fromHeight) break;
-    if (items >= MOST_ITEMS && height < lowest) {
+  let [lowest, items] = [toHeight, 0];
+  for (let height = toHeight - 1; height > fromHeight; height--) {
+    const here = counts[height - fromHeight]!;
+    if (here === 0) continue;
+    if (items >= MOST_ITEMS) {
       heights.push(lowest);
       items = 0;
     }
-    lowest = Math.min(lowest, height);
-    items += 1;
+    lowest = height;
+    items += here;
   }
   return heights;
 }

@@ -169,7 +169,8 @@ export class Begun {
       const give = (seat: Seat, siftResult: Sifted) => {
         if (seat.follower.isGone) return;
         try {
-          for (const scanned of this.#scannedBy(seat, read, siftResult)) seat.follower.take(scanned);
+          for (const scanned of this.#scannedBy(seat, read, siftResult))
+            if (!seat.follower.isGone) seat.follower.take(scanned);
         } catch (error) {
           fail(seat, error);
         }

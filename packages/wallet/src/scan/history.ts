@@ -12,16 +12,31 @@ export function shortHistory({ history }: RecentBlocks, genesis: Uint8Array): Ui
 
 /** The batch without the blocks at its start that the wallet has scanned already. */
 export function trimKnown(recent: RecentBlocks, batch: BlocksChange): BlocksChange {
-  if (batch.ids.length < batch.count) return batch;
+  if (batch.ids.length < batch.count) return withoutKnownRest(recent, batch);
   let count = 0;
   while (count < batch.count && recent.has(batch.fromHeight + count, batch.ids[count]!)) count += 1;
-  if (count === 0) return batch;
+  const { restOfId, partId, ...rest } = batch;
+  const end = batch.fromHeight + batch.count;
+  const hasPart = partId !== undefined && !recent.has(end, partId);
+  if (count === 0 && hasPart === (partId !== undefined)) return batch;
   const fromHeight = batch.fromHeight + count;
+  const toHeight = hasPart ? end : end - 1;
   return {
-    ...batch,
+    ...rest,
     fromHeight,
     count: batch.count - count,
     ids: batch.ids.slice(count),
-    transactions: batch.transactions.filter(({ height }) => height >= fromHeight),
+    transactions: batch.transactions.filter(({ height }) => height >= fromHeight && height <= toHeight),
+    ...(count === 0 && (hasPart || batch.count > 0) && restOfId !== undefined && { restOfId }),
+    ...(hasPart && { partId }),
   };
+}
+
+/** The same without the rest of a first block that the wallet has scanned already, whose beginning was left out. */
+function withoutKnownRest(recent: RecentBlocks, batch: BlocksChange): BlocksChange {
+  const { restOfId, ...rest } = batch;
+  if (restOfId === undefined || !recent.has(batch.fromHeight, restOfId)) return batch;
+  const fromHeight = batch.fromHeight + 1;
+  const transactions = batch.transactions.filter(({ height }) => height >= fromHeight);
+  return { ...rest, fromHeight, count: batch.count - 1, transactions };
 }

@@ -1,5 +1,5 @@
 /** The messages between a wallet and its scan worker; all of them survive structured cloning. */
-import type { WalletChange } from "../changes.ts";
+import type { BlocksChange } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import type { RefusalKind } from "../refusal.ts";
@@ -11,7 +11,7 @@ import type { ScanKeys } from "./scan-transaction.ts";
 import type { Sifted } from "./sift.ts";
 import type { WatchedOutputs } from "./watched-outputs.ts";
 
-export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
+export type { BlocksChange };
 
 /** An unconfirmed transaction that was created here: its id (hex) and its whole blob. */
 export type OwnTransaction = { readonly id: string; readonly blob: Uint8Array };

@@ -63,6 +63,8 @@ export class Scanner {
   #nextId = SCANNING + 1;
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
+  /** Resolves once the batches that have arrived are stored, or refused. */
+  #keptBatches: Promise<void> = Promise.resolve();
   /** Resolves once the thread has the key images that were known; undefined if it has them already. */
   #imagesSent: Promise<void> | undefined;
   /** Why the scan that waits for that has ended. */
@@ -212,8 +214,13 @@ export class Scanner {
 
   /** Processes the batches of a scan, and then its end, in order. */
   #receiveInTurn(message: Extract<FromWorker, { kind: "blocks" | "done" | "failed" }>): void {
-    if (message.kind !== "blocks") this.#settle(message);
-    else if (this.#stopped === undefined) void this.#keepBatch(message);
+    if (message.kind === "blocks") {
+      if (this.#stopped !== undefined) return;
+      const before = this.#keptBatches;
+      this.#keptBatches = this.#keepBatch(message).then(() => before);
+    } else if (message.id !== SCANNING) this.#settle(message);
+    // What comes after a scan must find the ledger as it is then, also where the scan has failed behind some blocks.
+    else void this.#keptBatches.then(() => this.#settle(message));
   }
 
   /** A batch that can't be stored ends the scan; batches that the worker sends before it is notified are dropped. */

@@ -177,6 +177,7 @@ export class WalletScan {
       take: (scanned) => {
         this.#takeBlocks(scanned);
         const { ids, fromHeight, count: blocks } = scanned.change;
+        if (blocks === 0) return; // a part of a block, after which a scan does not go on
         const position = { history: historyOf(ids, genesis), startHeight: 0 };
         task = { ...task, ...position, height: fromHeight + blocks };
       },
