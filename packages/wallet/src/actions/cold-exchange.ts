@@ -22,8 +22,9 @@ import { outputToSign, type SignedKeyImage, SignedKeyImages } from "../cold-sign
 import { hasMagic, magicOf, sealInPieces, unseal } from "../cold-signing/sealed.ts";
 import { checked } from "../daemon.ts";
 import { mapped } from "../lists.ts";
+import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
-import { outputsFrom, retryWhenMoved } from "../outputs/walk.ts";
+import { createMoveCheck, outputsFrom, retryWhenMoved } from "../outputs/walk.ts";
 import { fetchTransactions, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { publicAmountOut } from "../scan/scan-transaction.ts";
@@ -35,6 +36,8 @@ import type { Wallet } from "../wallet.ts";
 const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
 /** Number of key images in one request to the node. */
 const KEY_IMAGES_PER_CALL = 1000;
+/** Number of key images in one change: to apply one holds the event loop. */
+const KEY_IMAGES_PER_CHANGE = 256;
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", message);
@@ -259,33 +262,67 @@ export async function importKeyImages(
   images: readonly SignedKeyImage[],
   offset: number,
 ): Promise<KeyImageSums> {
+  return await retryWhenMoved(() => checkAndLearn(wallet, images, offset));
+}
+
+async function checkAndLearn(
+  wallet: Wallet,
+  images: readonly SignedKeyImage[],
+  offset: number,
+): Promise<KeyImageSums> {
   const { outputs } = wallet.state;
   if (offset > outputs.count) throw refusal("Offset larger than known outputs");
   if (images.length > outputs.count - offset)
     throw refusal("The blockchain is out of date compared to the signed key images");
   if (images.length === 0 && offset === 0) return { height: 0, spent: 0n, unspent: 0n };
-  const toCheck = images.map((image, i) => {
-    return { image, output: outputs.at(offset + i)!, place: `${offset + i}/${images.length}` };
-  });
-  await wallet.runtime.threads.map("checkKeyImages", toCheck, {});
+  const checkMoved = createMoveCheck(outputs);
+  const checks = wallet.runtime.threads.mapLists("checkKeyImages", toCheck(outputs, images, offset), {});
+  while ((await checks.next()).done !== true);
   const keyImages = images.map(({ keyImage }) => keyImage);
-  const status = await learnKeyImagesOf(wallet, keyImages, offset);
+  const status = await learnKeyImagesOf(wallet, { keyImages, offset, checkMoved });
   const { height } = outputs.hotAt(offset + images.length - 1);
   return { height, ...(await sums(wallet, { offset, status })) };
 }
 
+/** Signed key images beside the outputs they are of, some at a time. Throws `OutputsMoved`. */
+function* toCheck(outputs: OutputBook, images: readonly SignedKeyImage[], offset: number) {
+  let i = 0;
+  for (const some of outputsFrom(outputs, offset, offset + images.length))
+    yield some.map((output) => {
+      const place = `${offset + i}/${images.length}`;
+      return { image: images[i++]!, output, place };
+    });
+}
+
+/** Key images of the outputs from `offset` on. */
+export type LearntImages = {
+  /** 32 bytes each. */
+  readonly keyImages: readonly Uint8Array[];
+  readonly offset: number;
+  /** Throws `OutputsMoved` once a place has another output than when the key images were computed. */
+  readonly checkMoved: () => void;
+};
+
 /**
- * Imports key images (32 bytes) of the outputs from `offset` on without verifying them; returns where they are spent.
+ * Imports key images without verifying them, some in one change, and with the last of them our transactions that spend
+ * them; returns where they are spent. Throws `OutputsMoved`.
  */
 export async function learnKeyImagesOf(
   wallet: Wallet,
-  keyImages: readonly Uint8Array[],
-  offset: number,
+  { keyImages, offset, checkMoved }: LearntImages,
 ): Promise<SpentStatus[]> {
   const status = await spentStatus(wallet, keyImages);
   const spentImages = new Set(keyImages.filter((_, i) => status[i] === "chain").map(toHex));
-  const transactions = spentImages.size === 0 ? [] : await spendersOf(wallet, spentImages);
-  await wallet.learnKeyImages({ kind: "keyImages", offset, keyImages, spent: status, transactions });
+  const spenders = spentImages.size === 0 ? [] : await spendersOf(wallet, spentImages);
+  let from = 0;
+  do {
+    const end = from + KEY_IMAGES_PER_CHANGE;
+    const transactions = end < keyImages.length ? [] : spenders;
+    const some = { keyImages: keyImages.slice(from, end), spent: status.slice(from, end), transactions };
+    checkMoved();
+    await wallet.learnKeyImages({ kind: "keyImages", offset: offset + from, ...some });
+    from = end;
+  } while (from < keyImages.length);
   return status;
 }
 

@@ -20,6 +20,7 @@ import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { ownOneTimeSecret, signerKeyOf } from "../multisig/account-keys.ts";
 import { choose, type MultisigAccount } from "../multisig/key-exchange.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { createMoveCheck, retryWhenMoved } from "../outputs/walk.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
 import type { SignerInfo } from "../state.ts";
@@ -193,6 +194,17 @@ export async function importInfo(
   }
   const sources = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
   if (sources.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
+  return await retryWhenMoved(() => importSources(wallet, account, { sources, isLookedUp }));
+}
+
+type Sources = Pick<ImportedInfo, "isLookedUp"> & { readonly sources: readonly (readonly SignerInfo[])[] };
+
+/** The same, of what each signer has exported. Throws `WalletRefusal`, and `OutputsMoved`. */
+async function importSources(
+  wallet: Wallet,
+  account: MultisigAccount,
+  { sources, isLookedUp }: Sources,
+): Promise<number> {
   const { outputs } = wallet.state;
   const count = Math.min(outputs.count, ...sources.map(({ length }) => length));
   if (count === 0) return 0;
@@ -201,6 +213,7 @@ export async function importInfo(
     checkCounts(usable, account);
     await checkPoints(usable, wallet.runtime);
   }
+  const checkMoved = createMoveCheck(outputs);
   const shared = outputs.slice(0, count);
   const infos = shared.map((_, n) => sources.map((each) => each[n]!));
   const entries = [...shared.entries()];
@@ -212,7 +225,7 @@ export async function importInfo(
     infos: entries.map(([n, { oneTimeKey }]) => [toHex(oneTimeKey), infos[n]!]),
   });
   if (isLookedUp && wallet.daemon.isTrusted) {
-    await learnKeyImagesOf(wallet, keyImages, 0);
+    await learnKeyImagesOf(wallet, { keyImages, offset: 0, checkMoved });
     return count;
   }
   const height = await learnUnasked(wallet, shared, keyImages);
