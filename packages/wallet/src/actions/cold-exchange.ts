@@ -328,18 +328,23 @@ export async function learnKeyImagesOf(
 
 /**
  * Queries the node again where the outputs are spent, some at a time, and changes only what differs from the wallet's
- * state.
+ * state, unless a scan has changed it since.
  */
 export async function rescanSpent(wallet: Wallet): Promise<void> {
-  const changed: [string, SpentStatus][] = [];
   const { outputs } = wallet.state;
+  const different: { readonly output: OwnedOutput; readonly status: SpentStatus }[] = [];
   for (let from = 0; from < outputs.count; from += KEY_IMAGES_PER_CALL) {
-    const images = outputs.slice(from, from + KEY_IMAGES_PER_CALL).flatMap(({ keyImage }) => keyImage ?? []);
-    for (const [i, status] of (await spentStatus(wallet, images)).entries()) {
-      const output = outputs.withImage(images[i]!);
-      if (output !== undefined && isUnspent(output) !== (status === "unspent"))
-        changed.push([toHex(images[i]!), status]);
-    }
+    const some = outputs.slice(from, from + KEY_IMAGES_PER_CALL).filter(({ keyImage }) => keyImage);
+    const images = some.map(({ keyImage }) => keyImage!);
+    for (const [i, status] of (await spentStatus(wallet, images)).entries())
+      if (isUnspent(some[i]!) !== (status === "unspent")) different.push({ output: some[i]!, status });
   }
+  const isAsBefore = ({ output }: { readonly output: OwnedOutput }) => {
+    const now = outputs.withImage(output.keyImage!);
+    return now !== undefined && isUnspent(now) === isUnspent(output);
+  };
+  const changed = different
+    .filter(isAsBefore)
+    .map(({ output, status }) => [toHex(output.keyImage!), status] as const);
   if (changed.length > 0) await wallet.commit({ kind: "spent", status: changed });
 }

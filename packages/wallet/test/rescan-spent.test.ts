@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rescanSpent } from "../src/actions/cold-exchange.ts";
+import type { WalletChange } from "../src/changes.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import { isUnspent } from "../src/unlock.ts";
+import type { Wallet } from "../src/wallet.ts";
+import { bytes, ledgerOf } from "./many-outputs.ts";
+
+const COUNT = 1500;
+/** In the first request to the node and in the second. */
+const PLACES = [3, 1400];
+
+/** A wallet whose outputs all have key images, and a node that calls them all unspent; `onRequest`: before it answers. */
+function createWallet(onRequest: (request: number) => void) {
+  const ledger = ledgerOf({ count: COUNT, amount: () => 5n, addresses: 1 });
+  const { outputs } = ledger.state;
+  for (let place = 0; place < COUNT; place++) outputs.learnKeyImage(place, bytes(32));
+  let requests = 0;
+  const isKeyImageSpent = async ({ key_images }: { key_images: string[] }) => {
+    onRequest(requests++);
+    return { spent_status: key_images.map(() => 0), status: "OK" };
+  };
+  const commit = async (change: WalletChange) => void applyChange(ledger, change);
+  const wallet = { state: ledger.state, daemon: { client: { isKeyImageSpent } }, commit };
+  return { outputs, wallet: wallet as unknown as Wallet };
+}
+
+test("outputs that the node does not know as spent are free again", async () => {
+  const { outputs, wallet } = createWallet(() => undefined);
+  for (const place of PLACES) outputs.spend(place, 100);
+  await rescanSpent(wallet);
+  for (const place of PLACES) assert.ok(isUnspent(outputs.at(place)!));
+});
+
+for (const request of [0, 1]) {
+  test(`a spend that a scan finds during request ${request} is not undone by what the node said before`, async () => {
+    const { outputs, wallet } = createWallet((each) => {
+      if (each === request) for (const place of PLACES) outputs.spend(place, 100);
+    });
+    await rescanSpent(wallet);
+    for (const place of PLACES.slice(0, 1 + request)) assert.ok(!isUnspent(outputs.at(place)!));
+  });
+}
