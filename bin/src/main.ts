@@ -27,7 +27,7 @@ const commands: { readonly [name: string]: () => Promise<(args: readonly string[
 /**
  * New objects of each thread get 2 MiB, where V8 would take 32 for good as soon as much is read at once. Measured on a
  * sync: 34 MiB less, in the same time; on a wallet service with 100 wallets 29 MiB less. So little is collected by one
- * thread: to divide it among several takes longer than it saves. Measured on that service: 7 % less of the processor.
+ * thread: to divide it among several takes longer than it saves. Measured on that service: 4 % less of the processor.
  * Functions are optimised after three times the usual work: most of those that a start or a few payments would have
  * compiled are not needed for long. Measured: a start takes 230 instead of 280 ms of the processor and 4 MiB less, the
  * first 100 payments 6.4 instead of 7.3 ms each, later ones the same.

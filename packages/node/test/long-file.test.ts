@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keyImagesOf, readTransaction, toHex } from "@anulo/protocol";
+import { RowMeter } from "@anulo/rpc";
 import type { RandomRows } from "@anulo/storage";
 import { createBlockImporter } from "../src/chain/import-blocks.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { rowsToJudge } from "../src/chain/rows-to-judge.ts";
+import { outputHandlers } from "../src/rpc/outputs.ts";
+import { transactionHandlers } from "../src/rpc/transactions.ts";
 import { chainIn } from "./chain-fixture.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
@@ -17,21 +20,24 @@ const fetched = chain.map(({ blob, transactions }) => ({
   txs: transactions,
 }));
 
-test("a chain in a file longer than the memory accepts the same blocks, whose rows are prefetched", async () => {
+/** A chain in a file longer than the memory, and the rows that it has been asked to prefetch. */
+async function openLongFile() {
   const { parts, close } = await chainIn(undefined, { memoryBytes: 0 });
   const named: RandomRows[] = [];
-  const watched = {
-    ...parts,
-    store: {
-      ...parts.store,
-      prefetch: (rows: () => RandomRows, signal?: AbortSignal) =>
-        parts.store.prefetch(() => {
-          named.push(rows());
-          return named.at(-1)!;
-        }, signal),
-    },
+  const store = {
+    ...parts.store,
+    prefetch: (rows: () => RandomRows, signal?: AbortSignal) =>
+      parts.store.prefetch(() => {
+        named.push(rows());
+        return named.at(-1)!;
+      }, signal),
   };
-  const { completion } = await createBlockImporter(watched).stage(fetched);
+  return { parts: { ...parts, store }, named, close };
+}
+
+test("a chain in a file longer than the memory accepts the same blocks, whose rows are prefetched", async () => {
+  const { parts, named, close } = await openLongFile();
+  const { completion } = await createBlockImporter(parts).stage(fetched);
   await completion;
   assert.equal(parts.store.read.height(), 1 + chain.length);
   const images = chain.flatMap(({ transactions }) =>
@@ -39,6 +45,37 @@ test("a chain in a file longer than the memory accepts the same blocks, whose ro
   );
   assert.ok(images.length > 0);
   assert.deepEqual(new Set(named.flatMap(({ keyImages }) => keyImages!.map(toHex))), new Set(images));
+  await close();
+});
+
+test("calls for outputs and key images answer as in a short file, and have their rows prefetched", async () => {
+  const { parts, named, close } = await openLongFile();
+  const { completion } = await createBlockImporter(parts).stage(fetched);
+  await completion;
+  named.length = 0;
+  const shared = { parts, restricted: false, rows: new RowMeter(() => 0) };
+  const ask = async (path: string, request: object, signal = new AbortController().signal) => {
+    const { handler } = [...outputHandlers(), ...transactionHandlers()].find(
+      ({ call }) => call.name === path,
+    )!;
+    return await handler!(request as never, { ...shared, signal } as never);
+  };
+  const outputs = [0n, 5n, 2n].map((index) => ({ amount: 0n, index }));
+  const { outs } = (await ask("/get_outs", { outputs, get_txid: false })) as { outs: { length: number } };
+  assert.equal(outs.length, outputs.length);
+  const [spent] = chain.flatMap(({ transactions }) =>
+    transactions.flatMap((blob) => keyImagesOf(readTransaction(blob).prefix)),
+  );
+  const unspent = new Uint8Array(32).fill(7);
+  const key_images = [spent!, unspent].map(toHex);
+  assert.deepEqual(await ask("/is_key_image_spent", { key_images }), { spent_status: [1, 0] });
+  assert.deepEqual(named, [{ outputs }, { keyImages: [spent, unspent] }]);
+  const left = ask(
+    "/is_key_image_spent",
+    { key_images },
+    AbortSignal.abort(new Error("the caller has left")),
+  );
+  await assert.rejects(left, /the caller has left/);
   await close();
 });
 
