@@ -11,15 +11,19 @@ const COUNT = 1500;
 /** In the first request to the node and in the second. */
 const PLACES = [3, 1400];
 
-/** A wallet whose outputs all have key images, and a node that calls them all unspent; `onRequest`: before it answers. */
-function createWallet(onRequest: (request: number) => void) {
+const UNSPENT = 0;
+const SPENT_IN_POOL = 2;
+
+/** A wallet whose outputs all have key images, and a node; `onRequest`: before it answers that all have one status. */
+function createWallet(onRequest: (request: number) => void, statusIn: (request: number) => number) {
   const ledger = ledgerOf({ count: COUNT, amount: () => 5n, addresses: 1 });
   const { outputs } = ledger.state;
   for (let place = 0; place < COUNT; place++) outputs.learnKeyImage(place, bytes(32));
   let requests = 0;
   const isKeyImageSpent = async ({ key_images }: { key_images: string[] }) => {
-    onRequest(requests++);
-    return { spent_status: key_images.map(() => 0), status: "OK" };
+    onRequest(requests);
+    const status = statusIn(requests++);
+    return { spent_status: key_images.map(() => status), status: "OK" };
   };
   const commit = async (change: WalletChange) => void applyChange(ledger, change);
   const wallet = { state: ledger.state, daemon: { client: { isKeyImageSpent } }, commit };
@@ -27,7 +31,10 @@ function createWallet(onRequest: (request: number) => void) {
 }
 
 test("outputs that the node does not know as spent are free again", async () => {
-  const { outputs, wallet } = createWallet(() => undefined);
+  const { outputs, wallet } = createWallet(
+    () => undefined,
+    () => UNSPENT,
+  );
   for (const place of PLACES) outputs.spend(place, 100);
   await rescanSpent(wallet);
   for (const place of PLACES) assert.ok(isUnspent(outputs.at(place)!));
@@ -35,10 +42,25 @@ test("outputs that the node does not know as spent are free again", async () => 
 
 for (const request of [0, 1]) {
   test(`a spend that a scan finds during request ${request} is not undone by what the node said before`, async () => {
-    const { outputs, wallet } = createWallet((each) => {
-      if (each === request) for (const place of PLACES) outputs.spend(place, 100);
-    });
+    const { outputs, wallet } = createWallet(
+      (each) => {
+        if (each === request) for (const place of PLACES) outputs.spend(place, 100);
+      },
+      () => UNSPENT,
+    );
     await rescanSpent(wallet);
     for (const place of PLACES.slice(0, 1 + request)) assert.ok(!isUnspent(outputs.at(place)!));
   });
 }
+
+test("what was in the pool when the node was asked, and in a block since, stays in the block", async () => {
+  const [place] = PLACES;
+  const { outputs, wallet } = createWallet(
+    (request) => {
+      if (request === 1) outputs.spend(place!, 100);
+    },
+    (request) => (request === 0 ? SPENT_IN_POOL : UNSPENT),
+  );
+  await rescanSpent(wallet);
+  assert.equal(outputs.at(place!)!.spentHeight, 100);
+});
