@@ -188,9 +188,12 @@ export async function openWalletLeases(
         throw new Expelled("another process has the lease of the wallet");
     },
     async adopt(process, most, others = []) {
-      const text = `UPDATE anulo.leases SET process = $2 WHERE fleet = $1 AND process IS NULL AND name IN (
-        SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND name <> ALL($4)
-          AND ${OF_WALLETS} LIMIT $3 FOR UPDATE SKIP LOCKED) RETURNING name`;
+      // Materialized, since a subquery with a limit may be run once more for each row, and then limits nothing.
+      const text = `WITH free AS MATERIALIZED (
+          SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND name <> ALL($4)
+            AND ${OF_WALLETS} LIMIT $3 FOR UPDATE SKIP LOCKED)
+        UPDATE anulo.leases AS lease SET process = $2 FROM free
+          WHERE lease.fleet = $1 AND lease.name = free.name RETURNING lease.name`;
       const rows = await run<[string]>(database, text, [fleet, bytesOf(process), most, others]);
       return rows.map(([name]) => name);
     },

@@ -188,7 +188,6 @@ export async function loadAsToday(opened: WalletStore, wallet: StoredWallet) {
   const onFormer = (rows: number, all: number) =>
     log?.info("takes over a wallet's rows of an earlier version", { rows, all });
   const loaded = await LedgerRows.load(opened, { ...wallet, onFormer });
-  opened.endOpening();
   if (loaded?.isFormer === true) {
     await writeRows(opened, await loaded.rows.takeAll());
     log?.info("a wallet's rows are those of this version");
@@ -197,6 +196,7 @@ export async function loadAsToday(opened: WalletStore, wallet: StoredWallet) {
     wallet.follower?.useOutbox(loaded.rows.outbox);
     await wallet.follower?.begin(loaded.ledger);
   }
+  opened.endOpening();
   return loaded;
 }
 

@@ -24,8 +24,8 @@ import { WalletEntry } from "./wallet-entry.ts";
 /** Each takes some 400 KiB, and 2 ms of a processor for each refresh that finds nothing new. */
 const DEFAULT_MAX_OPEN = 1000;
 const IDLE_SECONDS = 600;
-/** Maximum number of wallets that are opened or closed at once: each reads or writes its files whole. */
-const AT_ONCE = 16;
+/** Maximum number of wallets that are opened or closed at once: each holds its files and up to 1,024 rows in memory. */
+const AT_ONCE = 32;
 /** Number of attempts to open a wallet whose keys file is replaced meanwhile. */
 const ATTEMPTS = 3;
 /** Milliseconds between attempts to open a wallet once more whose change could not be stored. */
