@@ -1,5 +1,3 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { applyBlock, type NewBlock } from "./block-changes.ts";
 import { type Environment, openEnvironment, type TableHandle, type Tables } from "./environment.ts";
 import { openStore } from "./open-store.ts";
@@ -123,7 +121,6 @@ function writeSorted(environment: Environment, options: BulkLoadOptions, progres
  */
 export async function bulkLoad(options: BulkLoadOptions): Promise<void> {
   const { path, network } = options;
-  mkdirSync(dirname(path), { recursive: true });
   const empty = await openStore({ path, network });
   const isNew = empty.read.height() === 0;
   await empty.close();

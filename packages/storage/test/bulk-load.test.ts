@@ -48,7 +48,7 @@ const load = (path: string, more: Partial<BulkLoadOptions> = {}) =>
   bulkLoad({ path, network, blocks, sorted, ...more });
 
 test("a database loaded in bulk has the rows of one written block by block, and goes on from there", async () => {
-  const [bulk, usual] = ["bulk.mdb", "usual.mdb"].map((name) => join(folder, name));
+  const [bulk, usual] = ["new/bulk.mdb", "usual.mdb"].map((name) => join(folder, name));
   await load(bulk!);
   const stores = [await openStore({ path: bulk!, network }), await openStore({ path: usual!, network })];
   stores[1]!.write((writer) => {
