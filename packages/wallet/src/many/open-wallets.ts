@@ -104,7 +104,6 @@ export class OpenWallets {
   /** Records that a call by the wallet's name begins: until `end` the wallet is not closed as idle. */
   begin(entry: WalletEntry): void {
     entry.calls += 1;
-    entry.lastUsed = this.#clock();
   }
 
   end(entry: WalletEntry): void {
