@@ -3,11 +3,16 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Obligation } from "@anulo/consensus";
 import { networks, readBlock, writeBlock } from "@anulo/protocol";
-import { BadBlock, createBlockImporter, type FetchedBlock } from "../src/chain/import-blocks.ts";
+import {
+  BadBlock,
+  ChainChanged,
+  createBlockImporter,
+  type FetchedBlock,
+} from "../src/chain/import-blocks.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { openChain } from "../src/chain/open-chain.ts";
 import { FailedProof } from "../src/chain/proofs.ts";
-import { emptyChain, now } from "./chain-fixture.ts";
+import { emptyChain, mine, now } from "./chain-fixture.ts";
 import { type RecordedBlock, recordedChain } from "./recorded-chains.ts";
 
 const chain = recordedChain();
@@ -173,5 +178,40 @@ test("of runs written together, those before the one that is refused are written
   const { completion } = await importer.stage(run(RUN - 1, RUN + 10));
   await completion;
   assert.equal(parts.store.read.height(), RUN + 11);
+  await close();
+});
+
+test("a run staged after one whose work could not be checked is not rejected with it", async () => {
+  let checks = 0;
+  const { parts, close } = await chainWithWork(async () => {
+    if (checks++ === 0) throw new Error("a worker failed");
+    return true;
+  });
+  const importer = createBlockImporter(parts);
+  const run = () => chain.slice(0, 5).map((block) => watched(block, { times: 0 }));
+  const failed = await importer.stage(run(), { isMoreComing: true });
+  while (checks === 0) await setImmediate();
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+  const next = await importer.stage(run(), { isMoreComing: true });
+  importer.write();
+  await assert.rejects(failed.completion, /a worker failed/);
+  await next.completion;
+  assert.equal(parts.store.read.height(), 6);
+  await close();
+});
+
+test("a run is rejected where the chain has changed before it is written, and so is one that follows it", async () => {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const run = (from: number, to: number) =>
+    chain.slice(from, to).map((block) => watched(block, { times: 0 }));
+  const staged = [
+    await importer.stage(run(0, 5), { isMoreComing: true }),
+    await importer.stage(run(5, 10), { isMoreComing: true }),
+  ];
+  await mine(parts, 1);
+  importer.write();
+  for (const { completion } of staged) await assert.rejects(completion, ChainChanged);
+  assert.equal(parts.store.read.height(), 2);
   await close();
 });
