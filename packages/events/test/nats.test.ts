@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, test } from "node:test";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
@@ -48,6 +50,33 @@ test("an address that is none is refused without its password", async () => {
       return error instanceof RangeError && !error.message.includes(PASSWORD);
     });
   }
+  await log.close();
+  await place.stop();
+});
+
+test("a server that does not answer is asked after twice the pause each time, up to a minute", async () => {
+  const place = lmdbPlace();
+  const log = await openLog(place);
+  const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const pauses: number[] = [];
+  const counting: Clock = {
+    now: systemClock.now,
+    async delay(ms) {
+      pauses.push(ms);
+    },
+  };
+  const address = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const sink = await openNatsSink({ log, address, clock: counting, random: () => 0.5 });
+  await until(() => pauses.length >= 9);
+  await sink.close();
+  // Three quarters of half a second, of one, of two.
+  const first = 375;
+  assert.deepEqual(
+    pauses.slice(0, 9),
+    [1, 2, 4, 8, 16, 32, 64, 120, 120].map((times) => first * times),
+  );
+  server.close();
   await log.close();
   await place.stop();
 });
