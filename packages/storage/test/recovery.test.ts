@@ -450,10 +450,15 @@ test("what the system says of a disk is told in plain words", () => {
   assert.equal(isSystemFault(new DamagedDatabase("a row")), false);
 });
 
-test("opening and closing leaves no file open", async () => {
+test("opening, checking and closing leaves no file open", async () => {
   if (process.platform !== "linux") return;
-  await (await open()).close();
+  const openAndCheck = async () => {
+    const store = await open();
+    await store.checkStructure();
+    await store.close();
+  };
+  await openAndCheck();
   const before = fs.readdirSync("/proc/self/fd").length;
-  for (let i = 0; i < 5; i++) await (await open()).close();
+  for (let i = 0; i < 5; i++) await openAndCheck();
   assert.equal(fs.readdirSync("/proc/self/fd").length, before);
 });
