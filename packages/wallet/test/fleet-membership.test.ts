@@ -153,6 +153,17 @@ test("a process that can't renew stops being sure before any other can take its 
   assert.ok(b.membership.isHere("w"));
 });
 
+test("a process is sure until half a second before its membership ends, and not at that moment", async () => {
+  const { a } = start();
+  a.nowMs = 7000;
+  await a.membership.tick();
+  await a.membership.take("w");
+  a.nowMs += LIFETIME_MS - 501;
+  assert.ok(a.membership.isSure && a.membership.isHere("w"));
+  a.nowMs += 1;
+  assert.ok(!a.membership.isSure && !a.membership.isHere("w"));
+});
+
 test("a process whose event loop is held for a second stays a member, and stays sure", async () => {
   const { database, a, b } = start();
   for (let beat = 0; beat < 20; beat++) {

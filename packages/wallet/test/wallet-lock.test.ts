@@ -92,8 +92,12 @@ test("locks of a folder have one heartbeat, which ends with the last of them", a
   assert.equal(nameIn(first), nameIn(beside));
   assert.notEqual(nameIn(first), nameIn(second));
   const heartbeat = join(dirname(first), nameIn(first));
+  const modes = () =>
+    readdirSync(dirname(first)).map((name) => statSync(join(dirname(first), name)).mode & 0o777);
+  assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
   rmSync(heartbeat);
   while (!existsSync(heartbeat)) await new Promise((done) => setTimeout(done, 50));
+  assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
   utimesSync(heartbeat, 1000, 1000);
   while (readTime(heartbeat) === 1000) await new Promise((done) => setTimeout(done, 50));
   await releases[0]!();

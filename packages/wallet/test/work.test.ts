@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { MessagePort } from "node:worker_threads";
 import { cnSlowHash, isInMainSubgroup, publicKeyOf, randomScalar } from "@anulo/crypto";
 import { SigningRefused } from "../src/multisig/attempts.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { errorOf, failureOf } from "../src/threads/failures.ts";
 import { type JobOutput, jobs } from "../src/threads/jobs.ts";
+import { serveJobs, type WorkOrder } from "../src/threads/serve-jobs.ts";
 import { WorkThreads } from "../src/threads/work-threads.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
@@ -82,6 +84,35 @@ describe("jobs off the event loop", () => {
     assert.deepEqual(jobs.sign.secretsOfOutput(signed), [main, additional]);
     const proposed = { signed, entropy: entropy!, outputs: [], attempts: [] };
     assert.deepEqual(jobs.propose.secretsOfOutput(proposed), [main, additional, entropy]);
+  });
+
+  it("leave neither their secrets nor those they made, whether they succeed or fail", (t) => {
+    const secret = () => new Uint8Array(32).fill(7);
+    const made = secret();
+    const run = t.mock.method(jobs.sign, "run", () => ({ txKeys: [made] }) as unknown as JobOutput<"sign">);
+    let take: (order: WorkOrder) => void = () => {};
+    const answers: unknown[] = [];
+    serveJobs({
+      on: (_: string, listener: typeof take) => {
+        take = listener;
+      },
+      postMessage: (answer: unknown) => answers.push(structuredClone(answer)),
+    } as unknown as MessagePort);
+    const order = () => {
+      const keys = { viewSecret: secret(), spendSecret: secret() };
+      take({ id: 1, name: "sign", input: { signing: { keys } } });
+      return keys;
+    };
+    const wiped = { viewSecret: new Uint8Array(32), spendSecret: new Uint8Array(32) };
+    assert.deepEqual(order(), wiped);
+    assert.deepEqual(made, new Uint8Array(32));
+    run.mock.mockImplementation(() => {
+      throw new WalletRefusal("NOT_ENOUGH_MONEY", "none");
+    });
+    assert.deepEqual(order(), wiped);
+    // The caller got the secrets that were made.
+    assert.deepEqual(answers[0], { id: 1, output: { txKeys: [secret()] } });
+    assert.equal(answers.length, 2);
   });
 
   it("reject what cannot be a job and take the next", async () => {
