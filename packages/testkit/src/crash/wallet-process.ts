@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../../../../../bin/anulo.js", import.meta.url));
 /** Characters of its output that are kept. */
-const MAX_OUTPUT = 64 * 1024;
+const MAX_OUTPUT = 1024 * 1024;
 
 /** Nothing started here outlives this process. */
 const alive = new Set<ChildProcess>();

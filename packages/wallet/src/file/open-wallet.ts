@@ -246,7 +246,12 @@ function followerOf({ paths, file }: Opening, options: OpenOptions): Follower | 
     sink,
     wallet,
     random: runtime.random,
-    onFailure: (error) => log?.warn("events can't be kept", { file: wallet, error }),
+    onFailure: (error) => {
+      // One line says that all wallets are lost; the next owner goes on with their events.
+      if (error instanceof WalletRefusal && error.kind === "UNOWNED")
+        log?.debug("events are left to the wallet's next owner", { file: wallet });
+      else log?.warn("events can't be kept", { file: wallet, error });
+    },
   });
 }
 
