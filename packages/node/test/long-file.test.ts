@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keyImagesOf, readTransaction, toHex } from "@anulo/protocol";
 import { RowMeter } from "@anulo/rpc";
-import type { RandomRows } from "@anulo/storage";
+import type { PrefetchOptions, RandomRows } from "@anulo/storage";
 import { createBlockImporter } from "../src/chain/import-blocks.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { rowsToJudge } from "../src/chain/rows-to-judge.ts";
@@ -24,15 +24,18 @@ const fetched = chain.map(({ blob, transactions }) => ({
 async function openLongFile() {
   const { parts, close } = await chainIn(undefined, { memoryBytes: 0 });
   const named: RandomRows[] = [];
+  const areStrangers: boolean[] = [];
   const store = {
     ...parts.store,
-    prefetch: (rows: () => RandomRows, signal?: AbortSignal) =>
-      parts.store.prefetch(() => {
+    prefetch: (rows: () => RandomRows, options?: PrefetchOptions) => {
+      areStrangers.push(options?.isStranger === true);
+      return parts.store.prefetch(() => {
         named.push(rows());
         return named.at(-1)!;
-      }, signal),
+      }, options);
+    },
   };
-  return { parts: { ...parts, store }, named, close };
+  return { parts: { ...parts, store }, named, areStrangers, close };
 }
 
 test("a chain in a file longer than the memory accepts the same blocks, whose rows are prefetched", async () => {
@@ -49,16 +52,19 @@ test("a chain in a file longer than the memory accepts the same blocks, whose ro
 });
 
 test("calls for outputs and key images answer as in a short file, and have their rows prefetched", async () => {
-  const { parts, named, close } = await openLongFile();
+  const { parts, named, areStrangers, close } = await openLongFile();
   const { completion } = await createBlockImporter(parts).stage(fetched);
   await completion;
+  assert.ok(!areStrangers.includes(true), "whoever has sent a block, it is this node that judges it");
   named.length = 0;
+  areStrangers.length = 0;
   const shared = { parts, restricted: false, rows: new RowMeter(() => 0) };
-  const ask = async (path: string, request: object, signal = new AbortController().signal) => {
+  const ask = async (path: string, request: object, more: object = {}) => {
     const { handler } = [...outputHandlers(), ...transactionHandlers()].find(
       ({ call }) => call.name === path,
     )!;
-    return await handler!(request as never, { ...shared, signal } as never);
+    const { signal } = new AbortController();
+    return await handler!(request as never, { ...shared, signal, ...more } as never);
   };
   const outputs = [0n, 5n, 2n].map((index) => ({ amount: 0n, index }));
   const { outs } = (await ask("/get_outs", { outputs, get_txid: false })) as { outs: { length: number } };
@@ -70,12 +76,11 @@ test("calls for outputs and key images answer as in a short file, and have their
   const key_images = [spent!, unspent].map(toHex);
   assert.deepEqual(await ask("/is_key_image_spent", { key_images }), { spent_status: [1, 0] });
   assert.deepEqual(named, [{ outputs }, { keyImages: [spent, unspent] }]);
-  const left = ask(
-    "/is_key_image_spent",
-    { key_images },
-    AbortSignal.abort(new Error("the caller has left")),
-  );
-  await assert.rejects(left, /the caller has left/);
+  await ask("/get_outs", { outputs, get_txid: false }, { restricted: true });
+  await ask("/is_key_image_spent", { key_images }, { restricted: true });
+  assert.deepEqual(areStrangers, [false, false, true, true]);
+  const signal = AbortSignal.abort(new Error("the caller has left"));
+  await assert.rejects(ask("/is_key_image_spent", { key_images }, { signal }), /the caller has left/);
   await close();
 });
 

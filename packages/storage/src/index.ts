@@ -9,7 +9,7 @@ export { checkOpens } from "./meta-pages.ts";
 export type { MigrationProgress } from "./migrate.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
 export { OutputBatch, type OutputName } from "./output-batch.ts";
-export type { Prefetch, RandomRows } from "./prefetch.ts";
+export type { Prefetch, PrefetchOptions, RandomRows } from "./prefetch.ts";
 export { isPrunedCorrectly, type PruneStep } from "./prune.ts";
 export { syncFolder, syncFoldersAbove } from "./put-in-place.ts";
 export type { BlockExtent, ChainReader, StoredTransaction, WithHash } from "./reader.ts";

@@ -1,6 +1,7 @@
 import { totalmem } from "node:os";
 import type { Tables } from "./environment.ts";
 import type { OutputName } from "./output-batch.ts";
+import { ReadThreads, THREADS } from "./read-threads.ts";
 
 /** Rows at random places of the file that are going to be read. */
 export interface RandomRows {
@@ -9,12 +10,18 @@ export interface RandomRows {
   readonly keyImages?: readonly Uint8Array[];
 }
 
+export interface PrefetchOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether a stranger has named the rows, who waits behind those of others. */
+  readonly isStranger?: boolean | undefined;
+}
+
 /**
  * Brings the pages of these rows into memory in threads of the system, several at a time, so that reading them then
  * does not stop the event loop for each of them until the disk answers; undefined where the file fits into memory.
  * Rejects with the reason of the signal.
  */
-export type Prefetch = (rows: () => RandomRows, signal?: AbortSignal) => Promise<void> | undefined;
+export type Prefetch = (rows: () => RandomRows, options?: PrefetchOptions) => Promise<void> | undefined;
 
 export interface PrefetcherOptions {
   readonly tables: Tables;
@@ -30,9 +37,7 @@ export interface Prefetcher {
   end(): Promise<void>;
 }
 
-/** As many threads as Node.js has for the disk. */
-const TASKS = 4;
-/** The same threads flush the file: none is kept for long. */
+/** The threads flush the file, too: none is kept for long. */
 const ROWS_PER_TASK = 64;
 /** The rest of the memory is for programs and for other files. */
 const SHARE_OF_MEMORY = 0.5;
@@ -50,16 +55,24 @@ export function createPrefetcher({ tables, fileSize, memoryBytes }: PrefetcherOp
   let calls = 0;
   let isLong = false;
   const closing = new AbortController();
+  const threads = new ReadThreads();
   const running = new Set<Promise<void>>();
   const isLongerThanMemory = () => {
     if (calls++ % CALLS_PER_SIZE === 0) isLong = fileSize() > SHARE_OF_MEMORY * memoryBytes;
     return isLong;
   };
   return {
-    prefetch(rows, signal) {
+    prefetch(rows, { signal, isStranger = false } = {}) {
       if (!isLongerThanMemory()) return undefined;
       const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
-      const run = prefetchAll(rowsOf(tables, rows()), signals).finally(() => running.delete(run));
+      const inThread: InThread = (read) => {
+        const readUnlessOver = async () => {
+          for (const each of signals) each.throwIfAborted();
+          await read();
+        };
+        return threads.run(readUnlessOver, { isStranger });
+      };
+      const run = prefetchAll(rowsOf(tables, rows()), inThread).finally(() => running.delete(run));
       running.add(run);
       return run;
     },
@@ -90,13 +103,21 @@ function rowsOf(tables: Tables, { outputs = [], keyImages = [] }: RandomRows): R
   ];
 }
 
-async function prefetchAll(all: readonly RowsOfTable[], signals: readonly AbortSignal[]): Promise<void> {
+/** Reads in a thread once one is free. Rejects with the reason of a signal. */
+type InThread = (read: () => Promise<void>) => Promise<void>;
+
+async function prefetchAll(all: readonly RowsOfTable[], inThread: InThread): Promise<void> {
   for (const { count, prefetch } of all) {
-    const perTask = Math.min(ROWS_PER_TASK, Math.ceil(count / TASKS));
-    for (let from = 0; from < count; from += TASKS * perTask) {
-      for (const signal of signals) signal.throwIfAborted();
-      const starts = Array.from({ length: TASKS }, (_, task) => Math.min(count, from + task * perTask));
-      await Promise.all(starts.map((start) => prefetch(start, Math.min(count, start + perTask))));
+    const perTask = Math.min(ROWS_PER_TASK, Math.ceil(count / THREADS));
+    for (let from = 0; from < count; from += THREADS * perTask) {
+      const starts = Array.from({ length: THREADS }, (_, task) => from + task * perTask);
+      const read = (start: number) => inThread(() => prefetch(start, Math.min(count, start + perTask)));
+      await allDone(starts.filter((start) => start < count).map(read));
     }
   }
+}
+
+/** Waits for all, also after one has failed: no thread reads any more once this settles. Throws the first error. */
+async function allDone(runs: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(runs)) if (result.status === "rejected") throw result.reason;
 }

@@ -110,13 +110,57 @@ test("nothing more is prefetched for a caller who has left", async () => {
   const { tables, asked, answerAll } = heldTables();
   const { prefetch } = createPrefetcher({ tables, ...longFile });
   const caller = new AbortController();
-  const running = prefetch(() => ({ outputs: ringCt(5000) }), caller.signal)!;
+  const running = prefetch(() => ({ outputs: ringCt(5000) }), { signal: caller.signal })!;
   const before = asked.length;
   caller.abort(new Error("the caller has left"));
   const refused = assert.rejects(running, /the caller has left/);
   await answerAll();
   await refused;
   assert.equal(asked.length, before);
+});
+
+test("however many ask, four threads read at most, half of them for strangers, who wait behind the others", async () => {
+  const { tables, asked, answerAll } = heldTables();
+  const { prefetch } = createPrefetcher({ tables, ...longFile });
+  const strangers = Array.from({ length: 50 }, () =>
+    prefetch(() => ({ outputs: ringCt(16) }), { isStranger: true }),
+  );
+  assert.equal(asked.length, 2);
+  const done: string[] = [];
+  const owner = prefetch(() => ({ keyImages: [new Uint8Array(32), new Uint8Array(32)] }))!.then(() =>
+    done.push("owner"),
+  );
+  const all = Promise.all(strangers).then(() => done.push("strangers"));
+  assert.deepEqual(
+    asked.map(({ table }) => table),
+    ["ringCtOutputs", "ringCtOutputs", "keyImages", "keyImages"],
+  );
+  await answerAll();
+  assert.deepEqual(done, ["owner"]);
+  while (done.length < 2) {
+    const before = asked.length;
+    await answerAll();
+    assert.ok(asked.length - before <= 2);
+  }
+  await Promise.all([owner, all]);
+  assert.equal(asked.filter(({ table }) => table === "ringCtOutputs").length, 200);
+});
+
+test("of a stranger who leaves while waiting nothing is read", async () => {
+  const { tables, asked, answerAll } = heldTables();
+  const { prefetch } = createPrefetcher({ tables, ...longFile });
+  const first = prefetch(() => ({ outputs: ringCt(16) }), { isStranger: true })!;
+  const caller = new AbortController();
+  const leaving = prefetch(() => ({ keyImages: [new Uint8Array(32)] }), {
+    isStranger: true,
+    signal: caller.signal,
+  })!;
+  caller.abort(new Error("the caller has left"));
+  const refused = assert.rejects(leaving, /the caller has left/);
+  while (asked.length < 4) await answerAll();
+  await answerAll();
+  await Promise.all([first, refused]);
+  assert.ok(asked.every(({ table }) => table === "ringCtOutputs"));
 });
 
 test("a file is closed once no thread reads it any more", async () => {

@@ -40,7 +40,7 @@ function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromis
     });
   };
   return whenReady(
-    store.prefetch(() => ({ outputs }), signal),
+    store.prefetch(() => ({ outputs }), { signal, isStranger: restricted }),
     () => {
       const rules = chainContext(parts.state.view(), parts.now());
       return whenReady(readAll(), (isComplete) =>

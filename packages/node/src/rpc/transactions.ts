@@ -81,8 +81,9 @@ function isKeyImageSpent({ key_images }: { key_images: readonly string[] }, cont
     return { status: "Failed, size of data mismatch", spent_status: [] };
   }
   const keyImages = images as Uint8Array[];
+  const { parts, signal, restricted } = context;
   return whenReady(
-    context.parts.store.prefetch(() => ({ keyImages }), context.signal),
+    parts.store.prefetch(() => ({ keyImages }), { signal, isStranger: restricted }),
     () => {
       const statuses = mapInTurns(keyImages, (image) => spentStatus(context, image), context);
       return whenReady(statuses, (spent_status) => ({ spent_status }));
