@@ -158,26 +158,23 @@ test("a branch that has lost a transaction is forgotten, and wins once it comes 
   await chain.close();
 });
 
+/** A block whose miner takes too much. */
+function greedyBlock(parts: ChainParts, previousId: Uint8Array, nonce = 0) {
+  const made = build(parts, previousId);
+  const [reward, ...rest] = made.minerTransaction.prefix.outputs;
+  const outputs = [{ ...reward!, amount: reward!.amount + 1n }, ...rest];
+  const prefix = { ...made.minerTransaction.prefix, outputs };
+  const minerTransaction = { ...made.minerTransaction, prefix };
+  return readIncomingBlock(writeBlock({ ...made, header: { ...made.header, nonce }, minerTransaction }));
+}
+
 test("a branch that breaks a rule changes nothing and is remembered as invalid", async () => {
   const chain = await emptyChain();
   const { parts } = chain;
   const { blocks } = goldenState();
   await loadBlocks(parts, blocks);
   const fork = parts.store.read.blockInfo(blocks.length - 1)!.hash;
-  const honest = build(parts, fork);
-  const [reward] = honest.minerTransaction.prefix.outputs;
-  const greedy = readIncomingBlock(
-    writeBlock({
-      ...honest,
-      minerTransaction: {
-        ...honest.minerTransaction,
-        prefix: {
-          ...honest.minerTransaction.prefix,
-          outputs: [{ ...reward!, amount: reward!.amount + 1n }],
-        },
-      },
-    }),
-  );
+  const greedy = greedyBlock(parts, fork);
   const before = picture(parts);
   assert.equal(await acceptBlock(parts, greedy), "alternative");
   const child = readIncomingBlock(writeBlock(build(parts, greedy.id)));
@@ -230,13 +227,7 @@ test("blocks that stand on an invalid one are invalid with it, also those on no 
   const chain = await emptyChain();
   const { parts } = chain;
   const main = await mine(parts, 2);
-  const made = build(parts, main[0]!);
-  const [reward, ...rest] = made.minerTransaction.prefix.outputs;
-  const outputs = [{ ...reward!, amount: reward!.amount + 1n }, ...rest];
-  const prefix = { ...made.minerTransaction.prefix, outputs };
-  const greedy = readIncomingBlock(
-    writeBlock({ ...made, minerTransaction: { ...made.minerTransaction, prefix } }),
-  );
+  const greedy = greedyBlock(parts, main[0]!);
   assert.equal(await acceptBlock(parts, greedy), "alternative");
   await mine(parts, 1);
   const nephew = readIncomingBlock(writeBlock({ ...build(parts, greedy.id), transactionHashes: [] }));
@@ -248,6 +239,27 @@ test("blocks that stand on an invalid one are invalid with it, also those on no 
   await assert.rejects(acceptBlock(parts, top), RuleViolation);
   for (const { key } of [greedy, nephew, other, top]) assert.ok(parts.invalidBlocks.has(key));
   assert.equal(parts.sideBlocks.count, 0);
+  await chain.close();
+});
+
+test("ten thousand invalid blocks are remembered, and of more the last", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { invalidBlocks } = parts;
+  const [fork] = await mine(parts, 2);
+  const condemn = async (nonce: number) => {
+    const greedy = greedyBlock(parts, fork!, nonce);
+    assert.equal(await acceptBlock(parts, greedy), "alternative");
+    const child = readIncomingBlock(writeBlock(build(parts, greedy.id)));
+    await assert.rejects(acceptBlock(parts, child), RuleViolation);
+    return [greedy.key, child.key];
+  };
+  const first = await condemn(1);
+  assert.deepEqual([...invalidBlocks.keys()], first);
+  const others = Array.from({ length: 9_998 }, (_, i) => `block ${i}`);
+  for (const key of others) invalidBlocks.set(key, invalidBlocks.get(first[0]!)!);
+  const last = await condemn(2);
+  assert.deepEqual([...invalidBlocks.keys()], [...others, ...last]);
   await chain.close();
 });
 
