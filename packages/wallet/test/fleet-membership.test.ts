@@ -2,97 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silent } from "@anulo/rpc";
-import { Expelled, StoreUnavailable, type WalletLeases } from "@anulo/store";
 import { Backoff } from "../src/fleet/backoff.ts";
 import { LIFETIME_MS, Membership } from "../src/fleet/membership.ts";
-
-/** What the database keeps, by a clock of its own; `isAway`: nobody reaches it. */
-class Database {
-  nowMs = 0;
-  isAway = false;
-  #ids = 0;
-  readonly processes = new Map<string, { address: string; expires: number }>();
-  readonly leases = new Map<string, string | undefined>();
-
-  #reach(): void {
-    if (this.isAway) throw new StoreUnavailable("away", { mayPass: true });
-  }
-
-  #member(process: string): void {
-    this.#reach();
-    if (!this.processes.has(process)) throw new Expelled("gone");
-  }
-
-  #remove(process: string): void {
-    this.processes.delete(process);
-    for (const [name, owner] of this.leases) if (owner === process) this.leases.set(name, undefined);
-  }
-
-  open(): WalletLeases {
-    const expires = () => this.nowMs + LIFETIME_MS;
-    return {
-      join: async (address) => {
-        this.#reach();
-        const process = `p${++this.#ids}`;
-        this.processes.set(process, { address, expires: expires() });
-        return process;
-      },
-      renew: async (process) => {
-        this.#member(process);
-        this.processes.get(process)!.expires = expires();
-      },
-      state: async () => {
-        this.#reach();
-        const owned = (process: string) =>
-          [...this.leases.values()].filter((owner) => owner === process).length;
-        const members = [...this.processes].map(([process, { address }]) => ({
-          process,
-          address,
-          owned: owned(process),
-        }));
-        return { members, free: [...this.leases.values()].filter((owner) => owner === undefined).length };
-      },
-      expel: async () => {
-        this.#reach();
-        const over = [...this.processes].filter((entry) => entry[1].expires <= this.nowMs);
-        for (const [process] of over) this.#remove(process);
-        return over.length;
-      },
-      take: async (process, name) => {
-        this.#member(process);
-        const owner = this.leases.get(name) ?? process;
-        this.leases.set(name, owner);
-        return owner;
-      },
-      confirm: async (process, name) => {
-        this.#member(process);
-        if (this.leases.get(name) !== process) throw new Expelled("another's");
-      },
-      adopt: async (process, most, others = []) => {
-        this.#member(process);
-        const free = [...this.leases].flatMap(([name, owner]) => (owner === undefined ? [name] : []));
-        const names = free.filter((name) => !others.includes(name)).slice(0, most);
-        for (const name of names) this.leases.set(name, process);
-        return names;
-      },
-      heldBy: async (process) => {
-        this.#reach();
-        return [...this.leases].flatMap(([name, owner]) => (owner === process ? [name] : []));
-      },
-      handOver: async (process, name) => {
-        this.#reach();
-        if (this.leases.get(name) === process) this.leases.set(name, undefined);
-      },
-      release: async (process, name) => {
-        this.#reach();
-        if (this.leases.get(name) === process) this.leases.delete(name);
-      },
-      ownerOf: async (name) => this.leases.get(name),
-      leave: async (process) => this.#remove(process),
-      close: async () => undefined,
-    };
-  }
-}
+import { Database } from "./fleet-database.ts";
 
 /** A process with a clock of its own. */
 class Process {

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   utimesSync,
@@ -40,6 +41,21 @@ test("a lock is taken once, and again when it was given back", async (t) => {
   await release();
   assert.equal(existsSync(lock), false);
   await (await takeLock(lock, { watchMs: WATCH_MS }))();
+});
+
+test("a lock file is closed once it is written, and once its heartbeat could not be made", async (t) => {
+  if (process.platform !== "linux") return;
+  const lock = lockPath(t);
+  const isOpen = () => readdirSync("/proc/self/fd").some((name) => linkOf(name).startsWith(lock));
+  for (const options of [{}, { heartbeats: new Heartbeats() }]) {
+    const release = await takeLock(lock, options);
+    assert.equal(isOpen(), false);
+    await release();
+  }
+  const heartbeats = new Heartbeats();
+  t.mock.method(heartbeats, "join", () => Promise.reject(new Error("the disk is full")));
+  await assert.rejects(takeLock(lock, { heartbeats }), /the disk is full/);
+  assert.deepEqual([isOpen(), existsSync(lock)], [false, false]);
 });
 
 test("a process that is seen to have ended holds nothing; one that lives does, touched or not", async (t) => {
@@ -134,6 +150,15 @@ test("a heartbeat of a process that ended is removed with its lock", async (t) =
   await (await takeLock(lock))();
   assert.deepEqual(readdirSync(dirname(lock)), []);
 });
+
+/** The path of an open file; empty where the file is closed by now. */
+function linkOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return "";
+  }
+}
 
 function readTime(lock: string): number {
   return statSync(lock).mtimeMs / 1000;

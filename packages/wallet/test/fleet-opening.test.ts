@@ -1,0 +1,65 @@
+/** What a process of a fleet does with wallets whose process is gone. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { Passes, silent } from "@anulo/rpc";
+import type { PostgresEngine } from "@anulo/store";
+import { Fleet } from "../src/fleet/fleet.ts";
+import { MissingWallet, WalletRefusal } from "../src/refusal.ts";
+import { Database } from "./fleet-database.ts";
+
+/** A fleet of one process, which has as many of these wallets as it can open; `opens` counts its attempts. */
+async function joinFleet(database: Database, open: (name: string, attempt: number) => void) {
+  const opens = new Map<string, number>();
+  const leases = database.open();
+  let beats = 0;
+  const fleet = new Fleet({
+    id: randomBytes(16),
+    folder: "/nowhere",
+    engine: {} as PostgresEngine,
+    leases: {
+      ...leases,
+      renew: (process) => {
+        beats++;
+        return leases.renew(process);
+      },
+    },
+    passes: new Passes(randomBytes(32)),
+    settings: "",
+    restricted: false,
+    log: silent,
+  });
+  await fleet.join("here:1", {
+    async open(name) {
+      const attempt = (opens.get(name) ?? 0) + 1;
+      opens.set(name, attempt);
+      open(name, attempt);
+    },
+    closeUnused: async () => undefined,
+    closeUntold: async () => undefined,
+    closeLost: async () => undefined,
+  });
+  const pass = async (count: number) => {
+    for (const end = beats + count; beats < end; ) await delay(20);
+  };
+  return { fleet, opens, pass };
+}
+
+test("a wallet is tried five times and then left to others, one that no process can open only once", async () => {
+  const database = new Database();
+  for (const name of ["sound", "busy", "broken", "missing", "closed"]) database.leases.set(name, undefined);
+  const { fleet, opens, pass } = await joinFleet(database, (name, attempt) => {
+    if (name === "broken" || (name === "busy" && attempt < 5)) throw new Error("not now");
+    if (name === "missing") throw new MissingWallet(name);
+    if (name === "closed") throw new WalletRefusal("NOT_OPEN", "No wallet file");
+  });
+  while (database.leases.get("broken") === undefined) await delay(20);
+  while (database.leases.get("broken") !== undefined || opens.get("busy") !== 5) await delay(20);
+  // It is free, but not taken again so soon.
+  await pass(3);
+  assert.deepEqual(Object.fromEntries(opens), { sound: 1, busy: 5, broken: 5, missing: 1, closed: 1 });
+  const [process] = database.processes.keys();
+  assert.deepEqual(Object.fromEntries(database.leases), { sound: process, busy: process, broken: undefined });
+  await fleet.leave();
+});
