@@ -31,12 +31,16 @@ const commands: { readonly [name: string]: () => Promise<(args: readonly string[
  * Functions are optimised after three times the usual work: most of those that a start or a few payments would have
  * compiled are not needed for long. Measured: a start takes 230 instead of 280 ms of the processor and 4 MiB less, the
  * first 100 payments 6.4 instead of 7.3 ms each, later ones the same.
+ * The few buffers of a small new space are freed at once: to wake another thread for them takes longer than the rest of
+ * the collection. Measured on a wallet service with 100 wallets that follow blocks: 0.7 instead of 3 ms a collection, a
+ * tenth of the processor less.
  */
 function tuneEngine(): void {
   keepNewSpacesSmall();
   // V8 sets the factor to 2 again whenever the heap of another thread is set up.
   process.on("worker", (worker) => worker.once("online", keepNewSpacesSmall));
   setFlagsFromString("--no-parallel-scavenge");
+  setFlagsFromString("--no-concurrent-array-buffer-sweeping");
   setFlagsFromString("--interrupt-budget=400000");
 }
 
