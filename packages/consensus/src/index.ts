@@ -87,6 +87,7 @@ export {
   baseFee,
   doubleSpendObligations,
   feeOf,
+  isRefusedBeforeInputs,
   type Readmission,
   readmitTransaction,
 } from "./pool-admission.ts";

@@ -35,26 +35,30 @@ export function admitTransaction(
   pool: PoolView,
   context: ChainContext,
 ): Admission {
-  const admission: Admission = {
-    obligations: [],
-    newestRingEnd: 0,
-    newestRingMember: 0,
-    refusal: undefined,
-    fee: 0n,
-  };
-  const version = context.chain.hardForkVersion;
+  const admission = emptyAdmission();
   try {
-    admission.fee = feeOf(candidate);
-    checkFee(candidate, admission.fee, context);
-    checkPoolForm(candidate);
-    checkNotSpentInPool(candidate, pool);
-    admission.obligations = checkAlone(candidate, version);
+    checkBeforeInputs(admission, { candidate, pool, context });
     addInputs(admission, checkInputs(candidate, context));
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     admission.refusal = error;
   }
   return admission;
+}
+
+/** Whether a transaction breaks a rule that can be checked without its inputs' rows of the chain. */
+export function isRefusedBeforeInputs(
+  candidate: TransactionCandidate,
+  pool: PoolView,
+  context: ChainContext,
+): boolean {
+  try {
+    checkBeforeInputs(emptyAdmission(), { candidate, pool, context });
+    return false;
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    return true;
+  }
 }
 
 /**
@@ -101,6 +105,34 @@ export function readmitTransaction(
     if (!(error instanceof RuleViolation)) throw error;
     return { refusal: keptByBlock ? undefined : error, newestRingMember: 0 };
   }
+}
+
+const emptyAdmission = (): Admission => ({
+  obligations: [],
+  newestRingEnd: 0,
+  newestRingMember: 0,
+  refusal: undefined,
+  fee: 0n,
+});
+
+/** All that needs no row of the chain. Throws RuleViolation. */
+function checkBeforeInputs(
+  admission: Admission,
+  {
+    candidate,
+    pool,
+    context,
+  }: {
+    readonly candidate: TransactionCandidate;
+    readonly pool: PoolView;
+    readonly context: ChainContext;
+  },
+): void {
+  admission.fee = feeOf(candidate);
+  checkFee(candidate, admission.fee, context);
+  checkPoolForm(candidate);
+  checkNotSpentInPool(candidate, pool);
+  admission.obligations = checkAlone(candidate, context.chain.hardForkVersion);
 }
 
 function addInputs(admission: Admission, { obligations, ...facts }: VerifiedTransaction): void {

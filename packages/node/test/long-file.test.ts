@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keyImagesOf, readTransaction, toHex } from "@anulo/protocol";
+import { RuleViolation } from "@anulo/consensus";
+import { keyImagesOf, readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import { RowMeter } from "@anulo/rpc";
 import type { PrefetchOptions, RandomRows } from "@anulo/storage";
 import { createBlockImporter } from "../src/chain/import-blocks.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { rowsToJudge } from "../src/chain/rows-to-judge.ts";
+import { admit, admitFromStranger } from "../src/pool/admit.ts";
+import { rowsOfInputs } from "../src/pool/rows-of-inputs.ts";
+import { createAnswerMemory } from "../src/rpc/memory.ts";
 import { outputHandlers } from "../src/rpc/outputs.ts";
 import { transactionHandlers } from "../src/rpc/transactions.ts";
 import { chainIn } from "./chain-fixture.ts";
-import { recordedChain } from "./recorded-chains.ts";
+import { recordedChain, recordedPool } from "./recorded-chains.ts";
 
 const chain = recordedChain();
 
@@ -58,7 +62,8 @@ test("calls for outputs and key images answer as in a short file, and have their
   assert.ok(!areStrangers.includes(true), "whoever has sent a block, it is this node that judges it");
   named.length = 0;
   areStrangers.length = 0;
-  const shared = { parts, restricted: false, rows: new RowMeter(() => 0) };
+  const memory = createAnswerMemory(parts);
+  const shared = { parts, memory, restricted: false, rows: new RowMeter(() => 0) };
   const ask = async (path: string, request: object, more: object = {}) => {
     const { handler } = [...outputHandlers(), ...transactionHandlers()].find(
       ({ call }) => call.name === path,
@@ -75,12 +80,44 @@ test("calls for outputs and key images answer as in a short file, and have their
   const unspent = new Uint8Array(32).fill(7);
   const key_images = [spent!, unspent].map(toHex);
   assert.deepEqual(await ask("/is_key_image_spent", { key_images }), { spent_status: [1, 0] });
-  assert.deepEqual(named, [{ outputs }, { keyImages: [spent, unspent] }]);
+  const { transactions: paid } = chain.find(({ transactions }) => transactions.length > 0)!;
+  const transactions = [transactionHash(readTransaction(paid[0]!)), unspent];
+  const txs_hashes = transactions.map(toHex);
+  const found = (await ask("/get_transactions", { txs_hashes, decode_as_json: false })) as {
+    missed_tx: string[];
+    txs: object[];
+  };
+  assert.deepEqual(found.missed_tx, [txs_hashes[1]]);
+  assert.equal(found.txs.length, 1);
+  assert.deepEqual(named, [{ outputs }, { keyImages: [spent, unspent] }, { transactions }]);
   await ask("/get_outs", { outputs, get_txid: false }, { restricted: true });
   await ask("/is_key_image_spent", { key_images }, { restricted: true });
-  assert.deepEqual(areStrangers, [false, false, true, true]);
+  await ask("/get_transactions", { txs_hashes, decode_as_json: false }, { restricted: true });
+  assert.deepEqual(areStrangers, [false, false, false, true, true, true]);
   const signal = AbortSignal.abort(new Error("the caller has left"));
   await assert.rejects(ask("/is_key_image_spent", { key_images }, { signal }), /the caller has left/);
+  await close();
+});
+
+test("a payment's rows are prefetched before it enters the pool, unless it is refused or known without them", async () => {
+  const { parts, named, areStrangers, close } = await openLongFile();
+  const { completion } = await createBlockImporter(parts).stage(fetched);
+  await completion;
+  const [blob] = recordedPool();
+  const rows = rowsOfInputs([readTransaction(blob!)], { withRings: true });
+  assert.ok(rows.outputs!.length > rows.keyImages!.length);
+  const submission = { blob: blob!, doNotRelay: false };
+  named.length = 0;
+  areStrangers.length = 0;
+  assert.equal(await admitFromStranger(parts, submission), "added");
+  assert.deepEqual([named, areStrangers], [[rows], [true]]);
+  assert.equal(await admit(parts, submission), "known");
+  assert.deepEqual([named[1], areStrangers[1]], [{}, false]);
+  // With another proof it is another transaction that spends the same.
+  const doubleSpend = blob!.slice();
+  doubleSpend[doubleSpend.length - 1]! ^= 1;
+  await assert.rejects(admitFromStranger(parts, { ...submission, blob: doubleSpend }), RuleViolation);
+  assert.deepEqual([named[2], areStrangers[2]], [{}, true]);
   await close();
 });
 

@@ -1,5 +1,5 @@
 import { totalmem } from "node:os";
-import type { Tables } from "./environment.ts";
+import type { TableHandle, Tables } from "./environment.ts";
 import type { OutputName } from "./output-batch.ts";
 import { ReadThreads, THREADS } from "./read-threads.ts";
 
@@ -8,6 +8,8 @@ export interface RandomRows {
   readonly outputs?: readonly OutputName[];
   /** 32 bytes each. */
   readonly keyImages?: readonly Uint8Array[];
+  /** Ids of transactions, 32 bytes each: all rows of those that there are. */
+  readonly transactions?: readonly Uint8Array[];
 }
 
 export interface PrefetchOptions {
@@ -39,6 +41,15 @@ export interface Prefetcher {
 
 /** The threads flush the file, too: none is kept for long. */
 const ROWS_PER_TASK = 64;
+/** Their ids are looked up in one turn of the event loop. */
+const TRANSACTIONS_AT_ONCE = 64;
+/** Tables with a row for each transaction. */
+const TRANSACTION_TABLES = [
+  "transactionInfo",
+  "prunedTransactions",
+  "prunableParts",
+  "outputIndices",
+] as const;
 /** The rest of the memory is for programs and for other files. */
 const SHARE_OF_MEMORY = 0.5;
 /** The file grows, but asking for its size takes as long as a few rows. */
@@ -90,23 +101,46 @@ interface RowsOfTable {
   prefetch(from: number, to: number): Promise<void>;
 }
 
-function rowsOf(tables: Tables, { outputs = [], keyImages = [] }: RandomRows): RowsOfTable[] {
+/** The rows, some of which are only known once those before them are there. */
+function* rowsOf(
+  tables: Tables,
+  { outputs = [], keyImages = [], transactions = [] }: RandomRows,
+): Generator<RowsOfTable> {
   const named = outputs
     .filter(({ index }) => index <= BigInt(Number.MAX_SAFE_INTEGER))
     .map(({ amount, index }) => ({ amount, index: Number(index) }));
-  const ringCt = named.filter(({ amount }) => amount === 0n).map(({ index }) => index);
-  const visible = named.filter(({ amount }) => amount !== 0n);
-  return [
-    { count: ringCt.length, prefetch: (...some) => tables.ringCtOutputs.prefetch(ringCt.slice(...some)) },
-    { count: visible.length, prefetch: (...some) => tables.outputs.prefetch(visible.slice(...some)) },
-    { count: keyImages.length, prefetch: (...some) => tables.keyImages.prefetch(keyImages.slice(...some)) },
-  ];
+  yield rowsBy(
+    tables.ringCtOutputs,
+    named.filter(({ amount }) => amount === 0n).map(({ index }) => index),
+  );
+  yield rowsBy(
+    tables.outputs,
+    named.filter(({ amount }) => amount !== 0n),
+  );
+  yield rowsBy(tables.keyImages, keyImages);
+  for (let from = 0; from < transactions.length; from += TRANSACTIONS_AT_ONCE)
+    yield* rowsOfTransactions(tables, transactions.slice(from, from + TRANSACTIONS_AT_ONCE));
+}
+
+function* rowsOfTransactions(tables: Tables, hashes: readonly Uint8Array[]): Generator<RowsOfTable> {
+  yield rowsBy(tables.transactionIds, hashes);
+  const ids = hashes.map((hash) => tables.transactionIds.get(hash)).filter((id) => id !== undefined);
+  for (const name of TRANSACTION_TABLES) yield rowsBy(tables[name], ids);
+  const infos = ids.map((id) => tables.transactionInfo.get(id)).filter((info) => info !== undefined);
+  yield rowsBy(
+    tables.blockInfo,
+    infos.map(({ height }) => height),
+  );
+}
+
+function rowsBy<K>({ prefetch }: Pick<TableHandle<K, unknown>, "prefetch">, keys: readonly K[]): RowsOfTable {
+  return { count: keys.length, prefetch: (from, to) => prefetch(keys.slice(from, to)) };
 }
 
 /** Reads in a thread once one is free. Rejects with the reason of a signal. */
 type InThread = (read: () => Promise<void>) => Promise<void>;
 
-async function prefetchAll(all: readonly RowsOfTable[], inThread: InThread): Promise<void> {
+async function prefetchAll(all: Iterable<RowsOfTable>, inThread: InThread): Promise<void> {
   for (const { count, prefetch } of all) {
     const perTask = Math.min(ROWS_PER_TASK, Math.ceil(count / THREADS));
     for (let from = 0; from < count; from += THREADS * perTask) {

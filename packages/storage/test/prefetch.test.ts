@@ -21,11 +21,11 @@ function heldTables() {
       return new Promise<void>((resolve) => answers.push(resolve));
     },
   });
-  const tables = {
-    ringCtOutputs: table("ringCtOutputs"),
-    outputs: table("outputs"),
-    keyImages: table("keyImages"),
-  } as unknown as Tables;
+  const names = [
+    ...["ringCtOutputs", "outputs", "keyImages", "blockInfo"],
+    ...["transactionIds", "transactionInfo", "prunedTransactions", "prunableParts", "outputIndices"],
+  ];
+  const tables = Object.fromEntries(names.map((name) => [name, table(name)])) as unknown as Tables;
   return {
     tables,
     asked,
@@ -92,6 +92,49 @@ test("every row is prefetched once, by four threads at most and not too many in 
   assert.deepEqual(keysOf("outputs"), [{ amount: 5n, index: 7 }]);
   assert.deepEqual(keysOf("keyImages"), keyImages);
   assert.ok(asked.every(({ keys }) => keys.length <= 64));
+});
+
+test("rows of transactions that are there are prefetched once their numbers are known, and their blocks", async () => {
+  const { tables, asked, answerAll } = heldTables();
+  const idOf = ([first]: Uint8Array) => (first === 9 ? undefined : first! * 10);
+  const of = { ...(tables as object) } as Record<string, object>;
+  of.transactionIds = { ...of.transactionIds, get: idOf };
+  of.transactionInfo = { ...of.transactionInfo, get: (id: number) => ({ height: id + 1 }) };
+  const { prefetch } = createPrefetcher({ tables: of as unknown as Tables, ...longFile });
+  const transactions = [1, 9, 2].map((first) => new Uint8Array(32).fill(first));
+  let isDone = false;
+  const running = prefetch(() => ({ transactions }))!.then(() => {
+    isDone = true;
+  });
+  assert.ok(asked.every(({ table }) => table === "transactionIds"));
+  while (!isDone) await answerAll();
+  await running;
+  const keysOf = (name: string) => asked.filter(({ table }) => table === name).flatMap(({ keys }) => keys);
+  assert.deepEqual(keysOf("transactionIds"), transactions);
+  for (const name of ["transactionInfo", "prunedTransactions", "prunableParts", "outputIndices"])
+    assert.deepEqual(keysOf(name), [10, 20]);
+  assert.deepEqual(keysOf("blockInfo"), [11, 21]);
+});
+
+test("of many transactions some are looked up in one turn", async () => {
+  const { tables, asked, answerAll } = heldTables();
+  let lookups = 0;
+  const of = { ...(tables as object) } as Record<string, object>;
+  of.transactionIds = { ...of.transactionIds, get: () => void lookups++ };
+  const { prefetch } = createPrefetcher({ tables: of as unknown as Tables, ...longFile });
+  const transactions = Array.from({ length: 1000 }, () => new Uint8Array(32));
+  let isDone = false;
+  const running = prefetch(() => ({ transactions }))!.then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    const before = lookups;
+    await answerAll();
+    assert.ok(lookups - before <= 64);
+  }
+  await running;
+  assert.equal(lookups, 1000);
+  assert.equal(asked.flatMap(({ keys }) => keys).length, 1000);
 });
 
 test("the rows of one ring are divided among the threads", async () => {
@@ -191,9 +234,11 @@ test("a store prefetches rows that are there and others, and is closed meanwhile
     Array.from({ length: count + 5 }, (_, index) => ({ amount, index: BigInt(index) })),
   );
   const before = outputs.map(({ amount, index }) => read.output(amount, Number(index)));
+  const transactions = Array.from({ length: 30 }, (_, height) => read.transactionHash(3 * height)!);
+  transactions.push(new Uint8Array(32));
   const unspent = Array.from({ length: 300 }, (_, i) => new Uint8Array(32).fill(i));
   await Promise.all(
-    Array.from({ length: 20 }, () => store.prefetch(() => ({ outputs, keyImages: unspent }))),
+    Array.from({ length: 20 }, () => store.prefetch(() => ({ outputs, keyImages: unspent, transactions }))),
   );
   assert.deepEqual(
     outputs.map(({ amount, index }) => read.output(amount, Number(index))),

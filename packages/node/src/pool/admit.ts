@@ -4,6 +4,7 @@ import {
   chainContext,
   checkBlobSize,
   doubleSpendObligations,
+  isRefusedBeforeInputs,
   RuleViolation,
   type TransactionCandidate,
 } from "@anulo/consensus";
@@ -22,6 +23,7 @@ import { dropFromPool } from "./maintain.ts";
 import { createMemo, type Memo } from "./once.ts";
 import { type PoolParts, transact } from "./parts.ts";
 import { promote } from "./relay-phase.ts";
+import { rowsOfInputs } from "./rows-of-inputs.ts";
 
 /** A transaction that was submitted, and how it is to be relayed. */
 export interface Submission {
@@ -85,6 +87,8 @@ async function admitCandidate(parts: PoolParts, submission: Submission): Promise
     memo: createMemo(),
   };
   const { candidate } = attempt;
+  const reading = parts.proofs.measure(() => prefetchRows(parts, attempt));
+  if (reading !== undefined) await reading;
   const outcome = await parts.proofs
     .runProven(() => tryToAdmit(parts, attempt))
     .catch(async (refusal: unknown) => {
@@ -95,6 +99,19 @@ async function admitCandidate(parts: PoolParts, submission: Submission): Promise
   await parts.store.settled();
   if (outcome === "added") parts.emit({ type: "transactionAdded", id: candidate.id });
   return outcome;
+}
+
+/** Has what the rules read of the chain brought into memory, unless the transaction is refused, or known, without. */
+function prefetchRows(
+  { store, state, pool, now }: PoolParts,
+  { candidate, submission }: AdmissionAttempt,
+): Promise<void> | undefined {
+  const rows = () => {
+    const isKnown = pool.get(toHex(candidate.id)) !== undefined;
+    const isOver = isKnown || isRefusedBeforeInputs(candidate, pool, chainContext(state.view(), now()));
+    return isOver ? {} : rowsOfInputs([candidate.transaction], { withRings: true });
+  };
+  return store.prefetch(rows, { isStranger: submission.isFromStranger === true });
 }
 
 function isSpentInPool(error: unknown): boolean {

@@ -36,17 +36,20 @@ function getTransactions(request: TransactionsRequest, context: NodeContext) {
     ids.push(bytes);
   }
   const { decode_as_json, prune, split } = request;
-  const entries = mapInTurns(
-    ids.keys(),
-    (at) => {
-      const text = texts[at]!;
-      const place = findTransaction(context, ids[at]!);
-      if (place === undefined) return text.toLowerCase();
-      return transactionEntry(context, place, { text, decode_as_json, prune, split });
-    },
-    context,
-  );
-  return whenReady(entries, (answers) => {
+  const { parts, signal, restricted } = context;
+  const readAll = () =>
+    mapInTurns(
+      ids.keys(),
+      (at) => {
+        const text = texts[at]!;
+        const place = findTransaction(context, ids[at]!);
+        if (place === undefined) return text.toLowerCase();
+        return transactionEntry(context, place, { text, decode_as_json, prune, split });
+      },
+      context,
+    );
+  const reading = parts.store.prefetch(() => ({ transactions: ids }), { signal, isStranger: restricted });
+  return whenReady(whenReady(reading, readAll), (answers) => {
     const txs = answers.filter((answer) => typeof answer !== "string");
     return {
       missed_tx: answers.filter((answer) => typeof answer === "string"),
