@@ -87,7 +87,7 @@ export {
   baseFee,
   doubleSpendObligations,
   feeOf,
-  isRefusedBeforeInputs,
+  isRefusedBeforeRings,
   type Readmission,
   readmitTransaction,
 } from "./pool-admission.ts";

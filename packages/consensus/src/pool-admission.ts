@@ -12,7 +12,13 @@ import { MAX_POOL_EXTRA_SIZE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import { checkOutputs, checkOutputTypes } from "./transaction/outputs.ts";
-import { checkAlone, checkInputs, checkWeightLimit, type VerifiedTransaction } from "./verify-transaction.ts";
+import {
+  checkAlone,
+  checkFormOfInputs,
+  checkInputs,
+  checkWeightLimit,
+  type VerifiedTransaction,
+} from "./verify-transaction.ts";
 import { RuleViolation } from "./violations.ts";
 
 /**
@@ -46,14 +52,16 @@ export function admitTransaction(
   return admission;
 }
 
-/** Whether a transaction breaks a rule that can be checked without its inputs' rows of the chain. */
-export function isRefusedBeforeInputs(
+/** Whether a transaction breaks a rule that is checked before its rings and key images are looked up in the chain. */
+export function isRefusedBeforeRings(
   candidate: TransactionCandidate,
   pool: PoolView,
   context: ChainContext,
 ): boolean {
   try {
     checkBeforeInputs(emptyAdmission(), { candidate, pool, context });
+    const { transaction } = candidate;
+    checkFormOfInputs(transaction, keyInputs(transaction), context.chain);
     return false;
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;

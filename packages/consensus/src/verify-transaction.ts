@@ -1,4 +1,4 @@
-import { forkRules, isFeePerByte } from "@anulo/protocol";
+import { forkRules, isFeePerByte, type KeyInput } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import { MAX_TRANSACTION_SIZE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
@@ -88,15 +88,24 @@ export function checkInputs(candidate: TransactionCandidate, context: ChainConte
   const { transaction } = candidate;
   const { chain } = context;
   const inputs = keyInputs(transaction);
-  checkOutputCount(transaction.prefix, chain);
-  checkRingSizes(inputs, chain);
-  checkVersion(transaction, inputs, chain);
-  checkInputOrder(inputs, chain.hardForkVersion);
+  checkFormOfInputs(transaction, inputs, chain);
   const resolved = inputs.map((input, i) => ({ input, ring: resolveRing(input, i, context) }));
   const newestRingEnd = newestHeight(resolved.map(({ ring }) => ring.at(-1)!));
   checkSpendableAge(newestRingEnd, chain);
   const newestRingMember = newestHeight(resolved.flatMap(({ ring }) => ring));
   return { obligations: signaturesToVerify(candidate, resolved), newestRingEnd, newestRingMember };
+}
+
+/** What can be told of the inputs before any member of a ring, or any key image, is looked up. Throws RuleViolation. */
+export function checkFormOfInputs(
+  transaction: TransactionCandidate["transaction"],
+  inputs: readonly KeyInput[],
+  chain: ChainView,
+): void {
+  checkOutputCount(transaction.prefix, chain);
+  checkRingSizes(inputs, chain);
+  checkVersion(transaction, inputs, chain);
+  checkInputOrder(inputs, chain.hardForkVersion);
 }
 
 /**

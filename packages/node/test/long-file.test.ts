@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RuleViolation } from "@anulo/consensus";
-import { keyImagesOf, readTransaction, toHex, transactionHash } from "@anulo/protocol";
+import {
+  keyImagesOf,
+  readTransaction,
+  type Transaction,
+  toHex,
+  transactionHash,
+  writeTransaction,
+} from "@anulo/protocol";
 import { RowMeter } from "@anulo/rpc";
 import type { PrefetchOptions, RandomRows } from "@anulo/storage";
 import { createBlockImporter } from "../src/chain/import-blocks.ts";
@@ -99,6 +106,19 @@ test("calls for outputs and key images answer as in a short file, and have their
   await close();
 });
 
+/** The same transaction with rings of other sizes: the fee is enough for smaller ones. */
+function withRingSize(transaction: Transaction, size: number): Transaction {
+  const { prefix, ringct } = transaction;
+  const inputs = prefix.inputs.map((input) => {
+    assert.ok(input.type === "key");
+    return { ...input, keyOffsets: input.keyOffsets.slice(0, size) };
+  });
+  assert.ok(ringct !== undefined && "prunable" in ringct && ringct.prunable !== undefined);
+  const clsags = ringct.prunable.clsags.map((clsag) => ({ ...clsag, s: clsag.s.slice(0, size) }));
+  const prunable = { ...ringct.prunable, clsags };
+  return { ...transaction, prefix: { ...prefix, inputs }, ringct: { ...ringct, prunable } };
+}
+
 test("a payment's rows are prefetched before it enters the pool, unless it is refused or known without them", async () => {
   const { parts, named, areStrangers, close } = await openLongFile();
   const { completion } = await createBlockImporter(parts).stage(fetched);
@@ -118,6 +138,15 @@ test("a payment's rows are prefetched before it enters the pool, unless it is re
   doubleSpend[doubleSpend.length - 1]! ^= 1;
   await assert.rejects(admitFromStranger(parts, { ...submission, blob: doubleSpend }), RuleViolation);
   assert.deepEqual([named[2], areStrangers[2]], [{}, true]);
+  // Of rings that the rules refuse no member is read.
+  const other = writeTransaction(withRingSize(readTransaction(recordedPool()[1]!), 12));
+  const refused = admitFromStranger(parts, { ...submission, blob: other });
+  await assert.rejects(
+    refused,
+    (error) => error instanceof RuleViolation && error.violation.code === "RING_SIZE",
+  );
+  assert.deepEqual(named[3], {});
+  assert.equal(named.length, 4);
   await close();
 });
 

@@ -4,7 +4,7 @@ import {
   chainContext,
   checkBlobSize,
   doubleSpendObligations,
-  isRefusedBeforeInputs,
+  isRefusedBeforeRings,
   RuleViolation,
   type TransactionCandidate,
 } from "@anulo/consensus";
@@ -108,7 +108,7 @@ function prefetchRows(
 ): Promise<void> | undefined {
   const rows = () => {
     const isKnown = pool.get(toHex(candidate.id)) !== undefined;
-    const isOver = isKnown || isRefusedBeforeInputs(candidate, pool, chainContext(state.view(), now()));
+    const isOver = isKnown || isRefusedBeforeRings(candidate, pool, chainContext(state.view(), now()));
     return isOver ? {} : rowsOfInputs([candidate.transaction], { withRings: true });
   };
   return store.prefetch(rows, { isStranger: submission.isFromStranger === true });
