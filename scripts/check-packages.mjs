@@ -163,8 +163,10 @@ export const balance: Promise<bigint> = wallet.getBalance().then(({ balance }) =
 async function runOne(consumer, { name, command = node, args }) {
   const began = Date.now();
   try {
-    const { stdout } = await run(command, args, { cwd: consumer, env, timeout: RUN_MS });
+    const { stdout, stderr } = await run(command, args, { cwd: consumer, env, timeout: RUN_MS });
     if (isVerbose) console.log(stdout);
+    // What V8 says of flags that are set while the program runs.
+    if (stderr.includes("unrecognized flag")) problems.push(`${name}: ${stderr}`);
     return { name, seconds: (Date.now() - began) / 1000 };
   } catch (error) {
     problems.push(`${name}: ${error.message}\n${error.stdout ?? ""}`);
@@ -201,16 +203,16 @@ try {
   const examples = [{ manifest: { name: "readme" }, folder: "." }, ...packages].flatMap(readmeExamplesOf);
   const isCompiled = compile(consumer, examples);
   compileForBrowser(consumer);
-  const program = {
-    name: "npx anulo devnet --once",
+  const programs = ["devnet --once", "node --help", "wallet --help"].map((line) => ({
+    name: `npx anulo ${line}`,
     command: "npx",
-    args: ["--no", "anulo", "devnet", "--once"],
-  };
+    args: ["--no", "anulo", ...line.split(" ")],
+  }));
   const scripts = examples.map(({ name }) => ({
     name: `example ${name}`,
     args: [join("dist", `${name}.js`)],
   }));
-  for (const { name, seconds } of await runAll(consumer, [program, ...(isCompiled ? scripts : [])]))
+  for (const { name, seconds } of await runAll(consumer, [...programs, ...(isCompiled ? scripts : [])]))
     console.log(`# ${name}: ${seconds.toFixed(1)} s`);
 } finally {
   rmSync(scratch, { recursive: true, force: true });

@@ -41,8 +41,14 @@ function tuneEngine(): void {
   process.on("worker", (worker) => worker.once("online", keepNewSpacesSmall));
   setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString("--no-concurrent-array-buffer-sweeping");
-  setFlagsFromString("--interrupt-budget=400000");
+  setFlagsFromString(optimiseLater);
 }
+
+/** V8 counts calls of a function since version 12, where its former flag is an error on every start. */
+const optimiseLater =
+  Number.parseInt(process.versions.v8, 10) < 12
+    ? "--interrupt-budget=400000"
+    : "--invocation-count-for-turbofan=9000";
 
 const isService = (name: string): boolean => name === "node" || name === "wallet";
 
