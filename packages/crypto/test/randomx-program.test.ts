@@ -92,7 +92,26 @@ function programOf(name: (typeof NAMES)[number], parameters: VersionParameters):
   return program;
 }
 
+/** Divisors about those of which IMUL_RCP multiplies by nothing: zero and the powers of two. */
+const constants = [0, 1, 2, 3, 4, 0x10000, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff];
+
+/** A program of such divisions with branches between them, which may jump back to behind a register's last change. */
+function specialProgram(parameters: VersionParameters): Uint8Array {
+  const program = randomBytes(programBytes(parameters));
+  const words = new DataView(program.buffer, program.byteOffset, program.length);
+  for (let at = 128; at < program.length; at += 8) {
+    program[at] = NAMES.indexOf(randomInt(4) === 0 ? "CBRANCH" : "IMUL_RCP");
+    if (NAMES[program[at]!] === "IMUL_RCP")
+      words.setUint32(at + 4, constants[randomInt(constants.length)]!, true);
+  }
+  return program;
+}
+
 for (const [version, parameters] of Object.entries(VERSIONS)) {
+  test(`IMUL_RCP does what the readable twin does with divisors that change nothing, version ${version}`, () => {
+    for (let i = 0; i < 5; i++) compare(specialProgram(parameters), parameters, 8);
+  });
+
   for (const name of new Set(NAMES)) {
     test(`${name} does what the readable twin does, version ${version}`, () => {
       for (let i = 0; i < 3; i++) compare(programOf(name, parameters), parameters, 8);
