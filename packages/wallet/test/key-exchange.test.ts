@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashToScalar, publicKeyOf, scAdd } from "@anulo/crypto";
-import { toHex } from "@anulo/protocol";
+import { decodeBase58, encodeBase58, toHex } from "@anulo/protocol";
 import {
   checkAccount,
   continueKeyExchange,
@@ -14,7 +14,12 @@ import {
   roundsRequired,
   startKeyExchange,
 } from "../src/multisig/key-exchange.ts";
-import { BadKeyExchangeMessage, parseKeyExchangeMessage } from "../src/multisig/key-exchange-message.ts";
+import {
+  BadKeyExchangeMessage,
+  claimOfMessage,
+  formatKeyExchangeMessage,
+  parseKeyExchangeMessage,
+} from "../src/multisig/key-exchange-message.ts";
 
 const secretsOf = (signer: number) => ({
   spendSecret: hashToScalar(Uint8Array.of(signer, 1)),
@@ -83,6 +88,26 @@ test("a string is not read with one byte changed, and not as another kind", () =
   for (const bad of [changed, "", "x", `MultisigV1${text}`, text.slice(0, -1), text.replace("R1", "Rn")]) {
     assert.throws(() => parseKeyExchangeMessage(bad), BadKeyExchangeMessage);
   }
+});
+
+test("a later string of the first round, of too many keys or by another signer is refused", () => {
+  const { spendSecret: secret } = secretsOf(0);
+  const key = publicKeyOf(secret);
+  const stringOf = (round: number, count: number) =>
+    formatKeyExchangeMessage({ round, keys: Array(count).fill(key), commonSecret: undefined }, secret);
+  for (const round of [0, 1]) {
+    assert.throws(() => parseKeyExchangeMessage(stringOf(round, 1)), /round 1 has messages of its own/);
+    assert.throws(() => claimOfMessage(stringOf(round, 1)), /round 1 has messages of its own/);
+  }
+  assert.deepEqual(claimOfMessage(stringOf(2, 3)), { round: 2, keyCount: 3 });
+  const { round, keys, signer } = parseKeyExchangeMessage(stringOf(2, 3));
+  assert.deepEqual([round, keys.map(toHex), toHex(signer)], [2, Array(3).fill(toHex(key)), toHex(key)]);
+  const content = decodeBase58(stringOf(2, 3).slice("MultisigxV2Rn".length));
+  // The last 96 bytes are the signer's key and the signature, before them are the keys.
+  const forged = content.slice();
+  forged.set(publicKeyOf(secretsOf(1).spendSecret), forged.length - 96);
+  const text = `MultisigxV2Rn${encodeBase58(forged)}`;
+  assert.throws(() => parseKeyExchangeMessage(text), /the signature of the multisig string does not hold/);
 });
 
 test("strings of another round, of a stranger, twice or too few are refused", () => {
