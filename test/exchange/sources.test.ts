@@ -93,6 +93,21 @@ for (const pageSize of [1024, 4096, 16384, 65536]) {
   });
 }
 
+test("a table of a monerod's file may be empty", (t) => {
+  const folder = folderOf(t);
+  assert.deepEqual(readAll(open(put(folder, []))), []);
+  // Transactions of version 1 have no hash of a prunable part.
+  const withoutHashes: MonerodBlock[] = madeUpChain(20).map((block) => ({
+    ...block,
+    transactions: block.transactions.map(({ pruned, prunable }) => ({ pruned, prunable })),
+  }));
+  assert.equal(readAll(open(put(folder, withoutHashes))).length, 20);
+  const [first, second] = withoutHashes;
+  const halves = second!.transactions.map(({ pruned }) => ({ pruned, prunable: undefined }));
+  const source = put(folder, [first!, { ...second!, transactions: halves }]);
+  assert.throws(() => readAll(open(source)), /block 1: the second part of transaction 2 is missing/);
+});
+
 test("a source goes on from any block, and a folder is left as it was", (t) => {
   const folder = folderOf(t);
   const lmdb = join(folder, "fake", "lmdb");
