@@ -16,11 +16,10 @@ async function startNode(t: TestContext) {
   await node.start();
   t.after(() => node.stop());
   const { monitor } = node;
-  const source = { node: monitor, calls, server: monitor.server };
-  const read = (name: string): unknown => {
+  const read = (name: string, change: Partial<NodeMonitor> = {}): unknown => {
     const metric = nodeMetrics[name];
     assert.ok(metric !== undefined && metric.type !== "histogram", name);
-    return metric.read(source);
+    return metric.read({ node: { ...monitor, ...change }, calls, server: monitor.server });
   };
   return { node, calls, monitor, read };
 }
@@ -47,6 +46,53 @@ test("transactions that break a rule are counted by the rule", async (t) => {
   assert.deepEqual(read("anulo_node_transactions_rejected_total"), [
     { labels: { reason: "MALFORMED" }, value: 1 },
   ]);
+});
+
+test("peers are counted by network and direction, and so is what they cost", async (t) => {
+  const { monitor, read } = await startNode(t);
+  const peers = ["public in", "tor out", "public out", "public in", "i2p out", "tor out", "tor out"];
+  const network = {
+    peers: () => peers.map((peer) => ({ zone: peer.split(" ")[0], direction: peer.split(" ")[1] })),
+    counts: (zone: string) => (zone === "public" ? { white: 3, gray: 5 } : { white: 0, gray: 0 }),
+    bans: { count: () => 2 },
+    stats: { bytesIn: 7, bytesOut: 11 },
+    memory: { used: 13, capacity: 17 },
+  };
+  const peering = { ...monitor.peering, network } as unknown as NodeMonitor["peering"];
+  const samplesOf = (name: string) =>
+    (read(name, { peering }) as Sample[]).map(({ labels, value }) => [...Object.values(labels), value]);
+  assert.deepEqual(samplesOf("anulo_node_peers"), [
+    ["public", "in", 2],
+    ["public", "out", 1],
+    ["tor", "in", 0],
+    ["tor", "out", 3],
+    ["i2p", "in", 0],
+    ["i2p", "out", 1],
+  ]);
+  assert.deepEqual(samplesOf("anulo_node_known_peers"), [
+    ["white", 3],
+    ["gray", 5],
+  ]);
+  assert.deepEqual(samplesOf("anulo_node_peer_bytes_total"), [
+    ["in", 7],
+    ["out", 11],
+  ]);
+  const numbers = ["bans", "peer_memory_bytes", "peer_memory_max_bytes"];
+  assert.deepEqual(
+    numbers.map((name) => read(`anulo_node_${name}`, { peering })),
+    [2, 13, 17],
+  );
+});
+
+test("ages are counted from the moment at which transactions came and the newest block was made", async (t) => {
+  const { monitor, read } = await startNode(t);
+  const ages = (pool: { size: number; totalReceiveTime: number }) => {
+    const parts = { ...monitor.parts, pool, now: () => 1000 } as unknown as NodeMonitor["parts"];
+    const names = ["tip_age_seconds", "pool_mean_age_seconds", "pool_transactions"];
+    return names.map((name) => read(`anulo_node_${name}`, { parts, topTime: () => 900 }));
+  };
+  assert.deepEqual(ages({ size: 0, totalReceiveTime: 0 }), [100, 0, 0]);
+  assert.deepEqual(ages({ size: 2, totalReceiveTime: 300 }), [100, 850, 2]);
 });
 
 test("a node is not ready while it is behind, without peers, or broken", async (t) => {

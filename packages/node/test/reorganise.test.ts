@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Obligation, RuleViolation } from "@anulo/consensus";
-import { type Block, networks, toHex, writeBlock } from "@anulo/protocol";
+import { type Block, networks, readIdentifiedTransaction, toHex, writeBlock } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { openChain } from "../src/chain/open-chain.ts";
@@ -155,6 +155,30 @@ test("a branch that has lost a transaction is forgotten, and wins once it comes 
   assert.equal(await acceptBlock(parts, child), "reorganised");
   assert.equal(read.height(), first + 3);
   assert.deepEqual(read.blockInfo(first + 1)?.hash, side);
+  await chain.close();
+});
+
+test("a side block may name a transaction that the main chain's hard fork has set aside", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { read } = parts.store;
+  const { blocks } = goldenState();
+  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
+  await loadBlocks(parts, blocks.slice(0, first));
+  const fork = parts.state.view().topId;
+  const [blob] = blocks[first]!.transactions;
+  await admit(parts, { blob: blob!, doNotRelay: false });
+  const side = readIncomingBlock(writeBlock(build(parts, fork)));
+  assert.equal(side.block.transactionHashes.length, 1);
+  await dropFromPool(parts, [toHex(side.block.transactionHashes[0]!)]);
+  await mine(parts, 1);
+  const isMissing = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "TRANSACTION_MISSING";
+  await assert.rejects(acceptBlock(parts, side), isMissing);
+  parts.setAside.add(readIdentifiedTransaction(blob!));
+  assert.equal(await acceptBlock(parts, side), "alternative");
+  const [top] = await mine(parts, 1, side.id);
+  assert.deepEqual([read.blockInfo(first + 2)?.hash, read.blockInfo(first + 1)?.transactionCount], [top, 2]);
   await chain.close();
 });
 
