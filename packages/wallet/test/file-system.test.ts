@@ -76,3 +76,17 @@ test("while a process in another container has this one's number, the folder's s
   await closeLedgerStore(own);
   assert.ok(!existsSync(lock));
 });
+
+test("a store that cannot be opened is no reason to keep wallets elsewhere, and the number is free again", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-garbage-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const location = join(folder, "wallets.mdb");
+  writeFileSync(location, Buffer.alloc(64 * 1024, 1));
+  const lines: string[] = [];
+  const log = createLog({ write: ({ event }) => lines.push(event) });
+  const system = { fileSystemOf: async () => undefined, takeNumber };
+  for (const role of ["folder", "leave"] as const)
+    await assert.rejects(openLedgerStore({ location, folder, role }, log, system), /can't be opened/);
+  assert.deepEqual(lines, []);
+  assert.ok(!existsSync(join(folder, `process-${process.pid}.lock`)));
+});

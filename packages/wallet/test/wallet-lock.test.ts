@@ -15,7 +15,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Heartbeats } from "../src/file/heartbeat.ts";
-import { takeLock } from "../src/file/wallet-lock.ts";
+import { takeLocksFor } from "../src/file/take-locks.ts";
+import type { UnlockedKeys } from "../src/file/unlock-keys.ts";
+import type { WalletPaths } from "../src/file/wallet-files.ts";
+import { FileLocks, takeLock } from "../src/file/wallet-lock.ts";
 
 const WATCH_MS = 400;
 const inUse = { message: /another service has it open/ };
@@ -148,6 +151,23 @@ test("a heartbeat of a process that ended is removed with its lock", async (t) =
   writeFileSync(join(dirname(lock), fields[4]!), "");
   writeFileSync(lock, fields.join(" "));
   await (await takeLock(lock))();
+  assert.deepEqual(readdirSync(dirname(lock)), []);
+});
+
+test("a background wallet whose files another has locked is not opened, and its wallet's lock is given back", async (t) => {
+  const lock = lockPath(t);
+  const paths = (name: string) => ({ lock: join(dirname(lock), `${name}.lock`) }) as unknown as WalletPaths;
+  const [main, beside] = [paths("w"), paths("w.background")];
+  const keys = { paths: beside, file: { isBackground: true } } as unknown as UnlockedKeys;
+  const release = await takeLock(beside.lock);
+  await assert.rejects(takeLocksFor(keys, new FileLocks(), { main }), inUse);
+  assert.deepEqual(readdirSync(dirname(lock)), ["w.background.lock"]);
+  await release();
+  const locks = await takeLocksFor(keys, new FileLocks(), { main });
+  assert.deepEqual(readdirSync(dirname(lock)).sort(), ["w.background.lock", "w.lock"]);
+  await locks.release();
+  // Opened by itself it has one lock: its own.
+  await (await takeLocksFor(keys, new FileLocks(), {})).release();
   assert.deepEqual(readdirSync(dirname(lock)), []);
 });
 
