@@ -79,6 +79,12 @@ function testsFor(site, coverage, tree) {
 
 const run = promisify(execFile);
 
+/** Runs a test with a change; one that is late has a second try, since a busy machine makes tests late, too. */
+async function judge(tree, test, options) {
+  const verdict = await runTest(tree, test, options);
+  return verdict === "late" ? await runTest(tree, test, options) : verdict;
+}
+
 /** Whether the compiler refuses the change: it is part of `npm run check`. */
 async function isRefusedByTypes(tree, site) {
   const project = join("packages", packageOf(site.file), "tsconfig.json");
@@ -100,7 +106,7 @@ async function tryChange(site, coverage, tree) {
     for (const { test, ms } of tests) {
       if (spentMs > PATIENCE_MS) break;
       const begin = performance.now();
-      const verdict = await runTest(tree, test, { timeoutMs: timeoutMs(ms) });
+      const verdict = await judge(tree, test, { timeoutMs: timeoutMs(ms) });
       spentMs += performance.now() - begin;
       if (verdict !== "passed") return { site, verdict, by: test };
     }
