@@ -12,7 +12,7 @@ import {
   applySpent,
 } from "./apply-cold-signing.ts";
 import { applyTakenOver } from "./apply-taken-over.ts";
-import { detachFrom } from "./detach-blocks.ts";
+import { detachAll, detachFrom } from "./detach-blocks.ts";
 import { createAccount, type Ledger, put } from "./ledger.ts";
 
 type Apply = {
@@ -206,14 +206,14 @@ function releaseInputs(ledger: Ledger, payment: OutgoingPayment): void {
  */
 function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChange, { kind: "reset" }>): void {
   const { state, touched } = ledger;
-  for (const [id, payment] of state.outgoing) {
-    const isOver = payment.state === "confirmed" || payment.state === "failed";
-    // A payment not created here is found again if it is still in the pool.
-    if (isOver || payment.blob === undefined) {
-      state.outgoing.delete(id);
-    } else put(ledger, "outgoing", [[id, { ...payment, state: "forgotten", destinations: [] }]]);
-  }
-  detachFrom(ledger, 0);
+  // A payment not created here is found again if it is still in the pool.
+  const waiting = state.outgoing
+    .unconfirmed()
+    .filter((payment) => payment.state !== "failed" && payment.blob !== undefined);
+  state.outgoing.clear();
+  for (const payment of waiting)
+    put(ledger, "outgoing", [[toHex(payment.txHash), { ...payment, state: "forgotten", destinations: [] }]]);
+  detachAll(ledger);
   state.lastBlockReward = 0n;
   touched.from("pool", 0);
   state.pool.length = 0;

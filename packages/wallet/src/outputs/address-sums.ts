@@ -65,6 +65,11 @@ export class AddressSums {
     if (sum.outputs === 0) this.#drop(major, minor);
   }
 
+  /** Counts nothing any more. */
+  clear(): void {
+    this.#accounts.clear();
+  }
+
   #sumAt(major: number, minor: number): AddressSum {
     const account = this.#accounts.get(major) ?? new Map<number, AddressSum>();
     this.#accounts.set(major, account);

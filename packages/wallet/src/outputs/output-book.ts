@@ -167,6 +167,22 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     this.#cold.truncate(count);
   }
 
+  /** Removes all outputs at once: to remove one after the other takes a second for half a million. */
+  clear(): void {
+    if (this.end === 0) return;
+    this.#version += 1;
+    for (let row = 0; row * ROW_OUTPUTS < this.end; row++) this.#changedRows.add(row);
+    this.#byOneTimeKey.truncate(0);
+    this.#byKeyImage.truncate(0);
+    this.#cold.truncate(0);
+    this.#pending.clear();
+    this.#replaced.clear();
+    this.#sums.clear();
+    this.#locked.restart(this.#locked.passed);
+    this.#timed = 0;
+    this.dropPages();
+  }
+
   /** Sets the height of the block that spends an output; undefined if none does. */
   spend(place: number, height: number | undefined): void {
     this.#change(place, ({ page, index }) => page.setSpentHeight(index, height));

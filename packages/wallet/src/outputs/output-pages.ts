@@ -158,6 +158,11 @@ export class OutputPages {
     return counts;
   }
 
+  /** Places of the outputs that their owner has frozen, ascending. */
+  *frozen(): IterableIterator<number> {
+    for (let place = 0; place < this.end; place++) if (this.isFrozen(place)) yield place;
+  }
+
   /** Places of the outputs that blocks of this height and above spend. */
   *spentFrom(height: number): IterableIterator<number> {
     for (let number = 0; number < this.pages.length; number++) {
@@ -190,6 +195,13 @@ export class OutputPages {
     if (!this.pageOf(place).isFree(place % PAGE_OUTPUTS)) return;
     if (by === 1) this.#free.add(place);
     else this.#free.delete(place);
+  }
+
+  /** Drops all pages. */
+  protected dropPages(): void {
+    this.pages.length = 0;
+    [this.end, this.imageCount, this.visible] = [0, 0, 0];
+    this.forgetFree();
   }
 
   protected touchFree(place: number): void {

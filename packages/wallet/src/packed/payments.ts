@@ -368,12 +368,13 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
   #removeEmpty(): void {
     if (this.#addresses.length <= 2 * this.#size + EMPTY_PLACES) return;
     const all = [...this.values()];
-    for (let place = 0; place < this.#addresses.length; place++) this.#changed.add(place);
-    this.#clear();
+    this.clear();
     for (const payment of all) this.set(toHex(payment.txHash), payment);
   }
 
-  #clear(): void {
+  /** Removes all payments at once. */
+  clear(): void {
+    for (let place = 0; place < this.#addresses.length; place++) this.#changed.add(place);
     this.#records.clear();
     this.#addresses.removeFrom(0);
     this.#byId.clear();

@@ -273,6 +273,11 @@ export class Receipts implements Iterable<IncomingPayment> {
     return hasPaymentId(chunk, at);
   }
 
+  /** Removes all receipts at once. */
+  clear(): void {
+    if (this.length > 0) this.#cut(0);
+  }
+
   /** Removes the receipts from a height on; returns the lowest place removed, undefined if there is none. */
   removeAbove(height: number): number | undefined {
     return this.removeAt(this.placesFrom(height));
