@@ -41,11 +41,11 @@ function tuneEngine(): void {
   process.on("worker", (worker) => worker.once("online", keepNewSpacesSmall));
   setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString("--no-concurrent-array-buffer-sweeping");
-  setFlagsFromString(optimiseLater);
+  setFlagsFromString(compileLater);
 }
 
 /** V8 counts calls of a function since version 12, where its former flag is an error on every start. */
-const optimiseLater =
+const compileLater =
   Number.parseInt(process.versions.v8, 10) < 12
     ? "--interrupt-budget=400000"
     : "--invocation-count-for-turbofan=9000";

@@ -1,101 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
-import { undoneFrom } from "../src/changes.ts";
-import { accountBalance } from "../src/history/balance.ts";
 import { listIncoming, listOutgoing, listUnconfirmed } from "../src/history/transfers.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/ledger/apply-pool.ts";
-import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import type { Ledger } from "../src/ledger/ledger.ts";
 import { packedKeys } from "../src/scan/packed-lists.ts";
-import type { OutgoingPayment, ScannedOutput, ScannedTransaction } from "../src/state.ts";
+import type { ScannedTransaction } from "../src/state.ts";
 import { described } from "./described.ts";
-
-const bytes = (value: number) => new Uint8Array(32).fill(value);
-const NOTHING = new Uint8Array(32);
-
-function output(values: { key: number; amount: bigint; major?: number; minor?: number }): ScannedOutput {
-  const { key, amount, major = 0, minor = 0 } = values;
-  return {
-    outputIndex: 0,
-    globalIndex: BigInt(key),
-    amount,
-    mask: NOTHING,
-    rct: true,
-    oneTimeKey: bytes(key),
-    txPublicKey: NOTHING,
-    keyImage: bytes(key + 100),
-    subaddress: { major, minor },
-  };
-}
-
-function transaction(
-  id: number,
-  height: number,
-  parts: { received?: ScannedOutput[]; spends?: number[]; fee?: bigint },
-): ScannedTransaction {
-  const { received = [], spends = [], fee = 0n } = parts;
-  return {
-    txHash: bytes(id),
-    coinbase: false,
-    height,
-    timestamp: 1_000_000 + height,
-    unlockTime: 0n,
-    fee,
-    publicAmountOut: 0n,
-    txSize: 0,
-    paymentId: NOTHING,
-    received,
-    inputs: spends.map((key) => ({ keyImage: bytes(key + 100), amount: 0n })),
-  };
-}
-
-function mine(ledger: Ledger, height: number, ...transactions: ScannedTransaction[]): void {
-  applyChange(ledger, {
-    kind: "blocks",
-    fromHeight: height,
-    count: 1,
-    ids: [bytes(height)],
-    lastBlockReward: 600n,
-    transactions,
-  });
-}
-
-function newLedger(): Ledger {
-  return createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
-}
-
-const now = (height: number) => ({ network: "regtest" as const, height, seconds: 2_000_000 });
-function balance(ledger: Ledger, height: number, account = 0) {
-  const { balance, unlocked } = accountBalance(ledger.state, {
-    account,
-    strict: false,
-    now: now(height),
-    indexOf: () => undefined,
-  });
-  return { balance, unlocked };
-}
-
-function payment(id: number, values: Partial<OutgoingPayment> = {}): OutgoingPayment {
-  return {
-    txHash: bytes(id),
-    state: "signed",
-    blob: Uint8Array.of(1, 2, 3),
-    amountIn: 100n,
-    amountOut: 95n,
-    change: 60n,
-    destinations: [{ address: "somebody", amount: 35n }],
-    paymentId: NOTHING,
-    account: 0,
-    subaddressIndices: [0],
-    keyImages: [bytes(101)],
-    unlockTime: 0n,
-    createdAt: 1_999_000,
-    timestamp: 1_999_000,
-    height: 0,
-    ...values,
-  };
-}
+import { balance, bytes, mine, newLedger, now, output, payment, transaction } from "./ledger-items.ts";
 
 test("money rests ten blocks before it can be spent", () => {
   const ledger = newLedger();
@@ -329,50 +242,6 @@ test("a soft reset keeps transaction keys, notes and what still waits; a hard on
   applyChange(ledger, { kind: "note", txHash: "aa", note: "n" });
   applyChange(ledger, { kind: "reset", hard: true, keepsNotes: true });
   assert.equal(ledger.state.notes.get("aa"), "n");
-});
-
-test("a reset leaves what remains if all blocks are undone one after the other, and finds the same again", () => {
-  const blocks = (ledger: Ledger) => {
-    for (let height = 5; height < 45; height++) {
-      const received = [output({ key: height, amount: BigInt(height), minor: height % 3 })];
-      // The second output of a key replaces the first, which is smaller.
-      if (height % 4 === 0) received.push(output({ key: height - 1, amount: 90n }));
-      const spends = height % 5 === 0 ? [height - 3] : [];
-      mine(ledger, height, transaction(height, height, { received, spends, fee: 1n }));
-    }
-  };
-  const [reset, undone] = [newLedger(), newLedger()];
-  for (const ledger of [reset, undone]) {
-    blocks(ledger);
-    for (const key of [8, 14, 43])
-      applyChange(ledger, { kind: "frozen", keyImage: toHex(bytes(key + 100)), frozen: true });
-    applyChange(ledger, { kind: "outgoing", payment: payment(200), txKeys: [bytes(1)] });
-  }
-  const seen = (ledger: Ledger) => {
-    const { outputs, incoming, outgoing, frozenBefore, height, recent } = ledger.state;
-    return {
-      outputs: Array.from(outputs, ({ replaces: _, ...rest }) => rest),
-      sums: [...outputs.sumsOf(0)],
-      counts: [outputs.count, outputs.withKeyImage, outputs.isAllHidden, outputs.timed],
-      incoming: [...incoming],
-      outgoing: [...outgoing],
-      frozenBefore: [...frozenBefore].sort(),
-      rest: [height, recent.length],
-      balances: [40, 50, 60].map((at) => balance(ledger, at)),
-    };
-  };
-  const before = seen(reset);
-  for (let height = 44; height > 0; height--) applyChange(undone, undoneFrom(height, undone.state));
-  for (const ledger of [reset, undone]) applyChange(ledger, { kind: "reset", hard: false });
-  assert.equal(reset.state.outputs.count, 0);
-  assert.deepEqual(seen(reset), seen(undone));
-  assert.equal(reset.state.frozenBefore.length, 3);
-  for (const ledger of [reset, undone]) blocks(ledger);
-  assert.deepEqual(seen(reset), seen(undone));
-  const again = seen(reset);
-  assert.deepEqual([again.outputs, again.incoming], [before.outputs, before.incoming]);
-  assert.deepEqual([again.sums, again.counts, again.rest], [before.sums, before.counts, before.rest]);
-  assert.deepEqual(again.outgoing.map(([id]) => id).sort(), before.outgoing.map(([id]) => id).sort());
 });
 
 test("a tag lives as long as an account carries it", () => {

@@ -379,8 +379,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
     this.#addresses.removeFrom(0);
     this.#byId.clear();
     this.#confirmed.clear();
-    for (const places of [this.#live, this.#unconfirmed, this.#withBlob, this.#locked, this.#byImage])
-      places.clear();
+    for (const it of [this.#live, this.#unconfirmed, this.#withBlob, this.#locked, this.#byImage]) it.clear();
     [this.#size, this.#packed, this.#writtenBytes] = [0, 0, 0];
   }
 
