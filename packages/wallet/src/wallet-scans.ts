@@ -64,8 +64,8 @@ function* imageHashesOf(
   outputs: OutputBook,
   others: ReadonlyMap<string, Uint8Array>,
 ): Generator<Uint32Array> {
-  for (const image of others.values()) yield outputs.imageHashing.all(image);
-  yield* outputs.imageHashes();
+  for (const image of others.values()) yield outputs.images.hashing.all(image);
+  yield* outputs.images.all();
 }
 
 export class WalletScans {
@@ -106,7 +106,7 @@ export class WalletScans {
       skipsCoinbase: preferences.skipsCoinbase,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
       images: {
-        factors: outputs.imageHashing.factors,
+        factors: outputs.images.hashing.factors,
         hashes: imageHashesOf(outputs, coldKeyImages),
       },
       watched: background && watchedOutputs(outputs),

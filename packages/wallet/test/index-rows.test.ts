@@ -50,8 +50,8 @@ async function write(engine: Engine, ledger: Ledger): Promise<void> {
 const outputsOf = (count: number): Ledger => ledgerOf({ count, amount: (i) => BigInt(i), addresses: 3 });
 
 function imagesForScans(book: OutputBook): KeySet {
-  const images = new KeySet(book.imageHashing);
-  for (const hashes of book.imageHashes()) images.addHashes(hashes);
+  const images = new KeySet(book.images.hashing);
+  for (const hashes of book.images.all()) images.addHashes(hashes);
   return images;
 }
 
@@ -190,7 +190,7 @@ test("opening reads the keys of no output that a segment has", async () => {
   await write(engine, outputsOf(SEGMENT_PLACES + 300));
   const { store, ledger } = await load(engine);
   assert.equal(reads, 2, "of the outputs behind the segment");
-  assert.equal([...ledger.state.outputs.imageHashes()].length, 1 + 2);
+  assert.equal([...ledger.state.outputs.images.all()].length, 1 + 2);
   assert.equal(reads, 3, "of the hashes for scans, since the others are still in memory");
   assert.equal(ledger.state.outputs.placeOfKey(bytes(32)), undefined);
   await store.close();

@@ -69,7 +69,7 @@ async function read(folder: string): Promise<void> {
   await measure("first balance", () => balanceOf(ledger));
   await measure("hashes of key images for a scan", async () => {
     let count = 0;
-    for (const hashes of ledger.state.outputs.imageHashes()) {
+    for (const hashes of ledger.state.outputs.images.all()) {
       count += hashes.length / 2;
       await nextTurn();
     }

@@ -63,7 +63,7 @@ export class IndexRows {
     const { outputs, incoming } = this.#state;
     return {
       outputs: outputs.indices.map(({ factors }, i) => ({ factors, segments: [...this.#stored[i]!] })),
-      imageFactors: outputs.imageHashing.factors,
+      imageFactors: outputs.images.hashing.factors,
       receipts: { seed: incoming.indices.seed, rowIds: this.#storedReceipts.map(({ rowId }) => rowId) },
     };
   }
@@ -83,7 +83,7 @@ export class IndexRows {
       }
     }
     if (head.imageFactors === undefined || !store.readsNow) return;
-    outputs.useImageHashes(KeyHashes.of(head.imageFactors), (number) => {
+    outputs.images.use(KeyHashes.of(head.imageFactors), (number) => {
       const rowId = this.#stored[KEY_IMAGES]!.get(number);
       if (rowId === undefined || !outputs.indices[KEY_IMAGES]!.hasSegment(number)) return undefined;
       const bytes = readWithIdNow(store, segmentTable, { places: [IMAGE_HASHES, number], rowId });
@@ -155,7 +155,7 @@ export class IndexRows {
 
   *#putImageHashes(number: number, rowId: RowId): Generator<void> {
     const parts: Uint8Array[] = [rowId];
-    for (const hashes of this.#state.outputs.imageHashesOf(number)) {
+    for (const hashes of this.#state.outputs.images.ofSegment(number)) {
       parts.push(new Uint8Array(hashes.buffer));
       yield;
     }

@@ -10,8 +10,8 @@ import { SEGMENT_PLACES } from "../packed/hash-segment.ts";
 import { LazyMap, LazySet } from "../packed/lazy-map.ts";
 import { type AddressSum, AddressSums } from "./address-sums.ts";
 import { COLD_OUTPUTS, ColdOutputs } from "./cold-outputs.ts";
+import { ImageHashes } from "./image-hashes.ts";
 import { KeyIndex } from "./key-index.ts";
-import { KeyHashes } from "./key-set.ts";
 import { LockedPlaces, SPENDABLE_AGE, waitsForTime } from "./locked-places.ts";
 import { type HotOutput, OutputPage, PAGE_OUTPUTS } from "./output-page.ts";
 import { type At, OutputPages } from "./output-pages.ts";
@@ -24,8 +24,8 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
   readonly #replaced = new LazyMap<number, OwnedOutput>();
   readonly #byOneTimeKey: KeyIndex;
   readonly #byKeyImage: KeyIndex;
-  #imageHashing = new KeyHashes(randomFillSync);
-  #readImageHashes: (segment: number) => Uint32Array | undefined = () => undefined;
+  /** Hashes of the key images that are known. */
+  readonly images = new ImageHashes(this);
   readonly #sums = new AddressSums();
   readonly #locked = new LockedPlaces();
   /** Rows whose columns have changed since they were taken. */
@@ -210,34 +210,6 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     this.#byKeyImage.add(place);
     this.touchFree(place);
     this.#markRow(place);
-  }
-
-  /** What the hashes of key images are made with. */
-  get imageHashing(): KeyHashes {
-    return this.#imageHashing;
-  }
-
-  /** Takes over the hashes of key images that a store has, by the number of their segment; undefined if it has none. */
-  useImageHashes(hashing: KeyHashes, read: (segment: number) => Uint32Array | undefined): void {
-    this.#imageHashing = hashing;
-    this.#readImageHashes = read;
-  }
-
-  /** Both hashes of each known key image, of some hundred outputs or more at a time. */
-  *imageHashes(): Generator<Uint32Array> {
-    for (let number = 0; number * SEGMENT_PLACES < this.end; number++) {
-      const stored = this.#readImageHashes(number);
-      if (stored === undefined) yield* this.imageHashesOf(number);
-      else yield stored;
-    }
-  }
-
-  /** The same of the outputs of a segment, from their keys. */
-  *imageHashesOf(segment: number): Generator<Uint32Array> {
-    const isKnown = (place: number) => this.hasKeyImage(place);
-    const end = Math.min((segment + 1) * SEGMENT_PLACES, this.end);
-    for (let page = (segment * SEGMENT_PLACES) / COLD_OUTPUTS; page * COLD_OUTPUTS < end; page++)
-      yield this.#imageHashing.all(this.#cold.keysOn(page, "keyImage", isKnown));
   }
 
   /** What finds places by one-time key, and by key image. */
