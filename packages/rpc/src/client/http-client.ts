@@ -1,9 +1,11 @@
+import { setMaxListeners } from "node:events";
+import type { Agent, AgentOptions, ClientRequest, IncomingMessage } from "node:http";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
-import { BrokenBody, type ClientConnection, type Reply } from "./client-connection.ts";
+import { Gathered } from "../gathered.ts";
+import { nodeHttp } from "../loaded-later.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
-import { type Caller, ConnectionPool } from "./connection-pool.ts";
-import { type Connect, createDialer } from "./dial.ts";
+import { type Connect, createDialer, type Dialer } from "./dial.ts";
 import { createDigestClient } from "./digest-client.ts";
 import type { ServerTls } from "./server-tls.ts";
 
@@ -40,6 +42,12 @@ export interface HttpClient {
 
 const MiB = 1024 * 1024;
 
+type Reply = {
+  readonly status: number;
+  readonly challenges: readonly string[];
+  readonly body: Buffer;
+};
+
 /** Keeps connections open between calls; only one with a login, since a nonce may belong to its connection. */
 export function createHttpClient(url: string, options: ClientOptions): HttpClient {
   const { host, port, isTls } = readUrl(url);
@@ -48,21 +56,28 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     tls: options.tls ?? { mode: isTls ? "enabled" : "disabled", trust: "system" },
     ...(options.connect !== undefined && { connect: options.connect }),
   });
-  const pool = new ConnectionPool(login ? 1 : connections, (signal) => dialer.dial({ host, port }, signal));
-  const service: Service = { pool, host: hostHeaderOf(host, port), pending: new Set(), isClosed: false };
+  const closed = new AbortController();
+  setMaxListeners(0, closed.signal); // every waiting call adds a listener
+  const agent = createAgent(
+    { keepAlive: true, maxSockets: login ? 1 : connections },
+    { dialer, timeoutMs, closed: closed.signal },
+  );
   const close = () => {
-    service.isClosed = true;
-    for (const pending of service.pending) pending.end("closed");
-    pool.close();
+    closed.abort();
+    agent.destroy();
   };
   const digest = login && createDigestClient(login);
 
   const exchangeOnce = (posting: Posting): Promise<Reply> => {
     const authorization = digest?.authorization("POST", posting.path);
-    return exchange(service, posting, {
+    return exchange(posting, {
+      agent,
+      host,
+      port,
       authorization,
       maxAnswerBytes: maxAnswerBytes(posting.call),
       timeoutMs: posting.timeoutMs ?? timeoutMs,
+      closed: closed.signal,
     });
   };
 
@@ -75,16 +90,32 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
   return { post, close };
 }
 
+/** Creates the pool of open connections. */
+function createAgent(
+  settings: AgentOptions,
+  {
+    dialer,
+    timeoutMs,
+    closed,
+  }: { readonly dialer: Dialer; readonly timeoutMs: number; readonly closed: AbortSignal },
+): Agent {
+  const agent = new (nodeHttp().Agent)(settings);
+  agent.createConnection = ({ host, port }, opened) => {
+    const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
+    dialer.dial({ host: host ?? "", port: Number(port) }, signal).then(
+      (stream) => (closed.aborted ? stream.destroy() : opened?.(null, stream)),
+      (error: Error) => opened?.(error, undefined as never),
+    );
+    return undefined;
+  };
+  return agent;
+}
+
 function readUrl(url: string): { readonly host: string; readonly port: number; readonly isTls: boolean } {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== "http:" && protocol !== "https:") throw new RangeError(`not an http address: ${url}`);
   const isTls = protocol === "https:";
   return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || (isTls ? 443 : 80)), isTls };
-}
-
-function hostHeaderOf(host: string, port: number): string {
-  const name = host.includes(":") ? `[${host}]` : host;
-  return port === 80 ? name : `${name}:${port}`;
 }
 
 /**
@@ -105,10 +136,10 @@ async function exchangeAgain(
   }
 }
 
-/** Whether the service closed the connection, or its response is not HTTP. */
+/** Whether the service closed the connection, or its response is not HTTP. Source: codes of Node's own HTTP. */
 function mayWantTls(error: unknown): boolean {
   const code = error instanceof ConnectionFailed && error.cause instanceof Error && "code" in error.cause;
-  return code && /^(ECONNRESET|EPIPE|NOT_HTTP)$/.test(String((error.cause as NodeJS.ErrnoException).code));
+  return code && /^(ECONNRESET|EPIPE|HPE_)/.test(String((error.cause as NodeJS.ErrnoException).code));
 }
 
 class StaleConnection extends ConnectionFailed {
@@ -119,111 +150,92 @@ function onlyReads({ name }: Call): boolean {
   return /^\/?(get|is_|on_get|hard_fork_info)/.test(name);
 }
 
-/** The service, and what is under way with it. */
-type Service = {
-  readonly pool: ConnectionPool;
-  /** As requests name it. */
+type Target = {
+  readonly agent: Agent;
   readonly host: string;
-  readonly pending: Set<Pending>;
-  isClosed: boolean;
-};
-
-type ExchangeOptions = {
+  readonly port: number;
   readonly authorization: string | undefined;
   readonly maxAnswerBytes: number;
   readonly timeoutMs: number;
+  /** Aborts all calls. */
+  readonly closed: AbortSignal;
 };
 
-/** Posts once. */
-async function exchange(service: Service, posting: Posting, options: ExchangeOptions): Promise<Reply> {
-  const { call, signal } = posting;
-  const { timeoutMs, maxAnswerBytes } = options;
-  const request = requestOf(posting, service.host, options.authorization);
-  const pending = new Pending(call);
-  const abort = () => pending.end("broken off");
-  const timer = setTimeout(() => pending.end(`no answer in ${timeoutMs} ms`), timeoutMs);
-  timer.unref();
-  service.pending.add(pending);
-  signal?.addEventListener("abort", abort);
-  if (signal?.aborted) abort();
-  if (service.isClosed) pending.end("closed");
-  else void pending.run(service.pool, request, maxAnswerBytes);
-  try {
-    return await pending.reply;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-    service.pending.delete(pending);
-  }
-}
-
-/** A request under way. */
-class Pending implements Caller {
-  readonly #call: Call;
-  readonly reply: Promise<Reply>;
-  #resolve: (reply: Reply) => void = () => undefined;
-  #reject: (error: Error) => void = () => undefined;
-  #connection: ClientConnection | undefined;
-  isOver = false;
-  giveUp: () => void = () => undefined;
-
-  constructor(call: Call) {
-    this.#call = call;
-    this.reply = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
+function exchange(posting: Posting, target: Target): Promise<Reply> {
+  const { call, path, body, type } = posting;
+  const { agent, host, port, authorization, maxAnswerBytes, timeoutMs, closed } = target;
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "Content-Type": type,
+      "Content-Length": body.length,
+      Connection: "keep-alive",
+      ...(authorization !== undefined && { Authorization: authorization }),
+    };
+    const sent = nodeHttp().request({ agent, host, port, path, method: "POST", headers }, (message) => {
+      readReply(message, maxAnswerBytes).then(resolve, (cause: unknown) =>
+        reject(new ConnectionFailed(call.name, "the answer broke off or is too long", { cause })),
+      );
     });
-  }
-
-  /** Never rejects: the reply does. */
-  async run(pool: ConnectionPool, request: Buffer, maxBytes: number): Promise<void> {
-    let wasUsed = false;
-    try {
-      const connection = this.isOver ? undefined : await pool.take(this);
-      if (connection === undefined) return;
-      if (this.isOver) return pool.release(connection);
-      this.#connection = connection;
-      wasUsed = connection.wasUsed;
-      const reply = await connection.send(request, maxBytes);
-      pool.release(connection);
-      this.#resolve(reply);
-    } catch (error) {
-      this.#reject(failureOf(this.#call, error, wasUsed));
-    }
-    this.isOver = true;
-  }
-
-  /** Rejects at once, unless the reply has come; nobody waits for it any more. */
-  end(reason: string): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    const cause = new Error("broken off");
-    this.#reject(new ConnectionFailed(this.#call.name, reason, { cause }));
-    this.giveUp();
-    this.#connection?.destroy(cause);
-  }
+    const isLate = breakOff(sent, { timeoutMs, signals: [closed, posting.signal] });
+    sent.on("error", (cause: NodeJS.ErrnoException) => {
+      const stale = sent.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE");
+      const Failure = stale ? StaleConnection : ConnectionFailed;
+      const reason = closed.aborted
+        ? "closed"
+        : isLate()
+          ? `no answer in ${timeoutMs} ms`
+          : (cause.code ?? cause.message);
+      reject(new Failure(call.name, reason, { cause }));
+    });
+    sent.end(body);
+  });
 }
 
-function failureOf({ name }: Call, cause: unknown, wasUsed: boolean): ConnectionFailed {
-  if (cause instanceof BrokenBody)
-    return new ConnectionFailed(name, "the answer broke off or is too long", { cause: cause.cause });
-  const { code, message }: NodeJS.ErrnoException = cause instanceof Error ? cause : new Error(String(cause));
-  const isStale = wasUsed && (code === "ECONNRESET" || code === "EPIPE");
-  return new (isStale ? StaleConnection : ConnectionFailed)(name, code ?? message, { cause });
+/**
+ * Aborts the request after `ms` milliseconds, or when one of the signals is aborted; returns whether it was the time.
+ * Written by hand, since a combined signal costs as much as the rest of a call.
+ */
+function breakOff(
+  sent: ClientRequest,
+  {
+    timeoutMs,
+    signals,
+  }: { readonly timeoutMs: number; readonly signals: readonly (AbortSignal | undefined)[] },
+): () => boolean {
+  let late = false;
+  const end = () => void sent.destroy(new Error("broken off"));
+  const timer = setTimeout(() => {
+    late = true;
+    end();
+  }, timeoutMs);
+  timer.unref();
+  for (const signal of signals) {
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end);
+  }
+  sent.once("close", () => {
+    clearTimeout(timer);
+    for (const signal of signals) signal?.removeEventListener("abort", end);
+  });
+  return () => late;
 }
 
-const BAD_VALUE = /[^\t -~\x80-\xff]/;
-
-/** Head and body in one piece, so that they are sent together. */
-function requestOf({ path, body, type }: Posting, host: string, authorization: string | undefined): Buffer {
-  if (authorization !== undefined && BAD_VALUE.test(authorization))
-    throw new TypeError("a login that no header can contain");
-  const head =
-    `POST ${path} HTTP/1.1\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n` +
-    `Connection: keep-alive\r\n${authorization === undefined ? "" : `Authorization: ${authorization}\r\n`}` +
-    `Host: ${host}\r\n\r\n`;
-  const request = Buffer.allocUnsafe(head.length + body.length);
-  request.write(head, "latin1");
-  body.copy(request, head.length);
-  return request;
+function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const body = new Gathered();
+    message.on("data", (part: Buffer) => {
+      if (body.length + part.length > maxBytes)
+        message.destroy(new RangeError(`more than ${maxBytes} bytes`));
+      else body.add(part);
+    });
+    message.once("error", reject);
+    message.once("close", () => reject(new Error("the connection ended")));
+    message.once("end", () =>
+      resolve({
+        status: message.statusCode ?? 0,
+        challenges: message.headersDistinct["www-authenticate"] ?? [],
+        body: body.bytes,
+      }),
+    );
+  });
 }

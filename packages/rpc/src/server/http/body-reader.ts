@@ -25,7 +25,7 @@ type BodyOptions = {
 };
 
 /** A reader of the body that a head announces. */
-export function createBodyReader({ length }: Pick<RequestHead, "length">, options: BodyOptions): BodyReader {
+export function createBodyReader({ length }: RequestHead, options: BodyOptions): BodyReader {
   return length === undefined ? chunkedBody(options) : new PlainBody(length, options);
 }
 

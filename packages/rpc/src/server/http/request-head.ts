@@ -29,7 +29,7 @@ export type RequestHead = {
 
 const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
 /** Names are tokens right before the colon, values have no control characters, no line continues another. */
-export const HEADER_LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\x80-\xff]*)*$/;
+const HEADER_LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\x80-\xff]*)*$/;
 const LENGTH = /^[0-9]{1,15}$/;
 
 type Known = {
