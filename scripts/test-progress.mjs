@@ -1,6 +1,6 @@
 // A reporter for node:test: a line for every file that has ended, with how far the run is, and what failed in it. Where
 // nothing ends for a while, a line says what runs; a terminal always shows it.
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
 import { root } from "./sources.mjs";
@@ -19,6 +19,9 @@ const QUIET_MS = 30_000;
 function sourceOf(file) {
   return relative(root, file).replace("/dist/", "/").replace(/\.js$/, ".ts");
 }
+
+/** Whether an event is of a file as a whole, which Node.js 20 names by its full path, and later ones by a relative one. */
+const isOfFile = ({ file, name, nesting }) => file !== undefined && nesting === 0 && resolve(name) === file;
 
 /** The events of a run; undefined wherever none has come for a while. */
 async function* withPauses(source) {
@@ -80,14 +83,13 @@ export default async function* progress(source) {
       continue;
     }
     const { type, data } = event;
-    if (type === "test:dequeue" && data.file !== undefined && data.name === data.file)
-      running.set(data.file, performance.now());
+    if (type === "test:dequeue" && isOfFile(data)) running.set(data.file, performance.now());
     const isSummary = type === "test:diagnostic" && data.file === undefined;
     if (isSummary && /^[a-z_]+ [\d.]+$/.test(data.message)) closing.push(data.message);
     if (type === "test:stdout" || type === "test:stderr") resultOf(data.file).print(data.message);
     if (type !== "test:complete" || data.file === undefined) continue;
     const result = resultOf(data.file);
-    if (data.name !== data.file) {
+    if (!isOfFile(data)) {
       if (data.details.type === "suite" || data.details.passed) continue;
       // The end of a file may be read before the last of its tests.
       if (result.hasEnded) yield describeFailure(data);
