@@ -49,6 +49,13 @@ async function measureChanges(ledger: Ledger, log: RowLog): Promise<void> {
   });
 }
 
+async function measureReset(ledger: Ledger, log: RowLog): Promise<void> {
+  await measure("all blocks are undone, to be scanned again", async () => {
+    applyChange(ledger, { kind: "reset", hard: false });
+  });
+  await measure("  and stored", () => log.append());
+}
+
 async function measureHistory({ state }: Ledger): Promise<void> {
   const all = { account: undefined, minors: [], minHeight: 0, maxHeight: 1e9 };
   const page = { ...all, minHeight: 5000, maxHeight: 5010 };
@@ -88,6 +95,7 @@ async function read(folder: string): Promise<void> {
   );
   await measureHistory(ledger);
   await measureChanges(ledger, log);
+  await measureReset(ledger, log);
   reportMemory("at the end");
   await log.close();
 }
