@@ -21,7 +21,7 @@ function sourceOf(file) {
 }
 
 /** Whether an event is of a file as a whole, which Node.js 20 names by its full path, and later ones by a relative one. */
-const isOfFile = ({ file, name, nesting }) => file !== undefined && nesting === 0 && resolve(name) === file;
+const isOfFile = (data) => data.file !== undefined && data.nesting === 0 && resolve(data.name) === data.file;
 
 /** The events of a run; undefined wherever none has come for a while. */
 async function* withPauses(source) {
