@@ -3,9 +3,11 @@ import { accountBalance } from "../src/history/balance.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction } from "../src/state.ts";
+import { bytes, output as outputOf, transaction as transactionOf } from "./events-fixture.ts";
 
-export const bytes = (value: number) => new Uint8Array(32).fill(value);
-export const NOTHING = new Uint8Array(32);
+export { bytes };
+
+const NOTHING = new Uint8Array(32);
 
 export function output(values: {
   key: number;
@@ -14,38 +16,15 @@ export function output(values: {
   minor?: number;
 }): ScannedOutput {
   const { key, amount, major = 0, minor = 0 } = values;
-  return {
-    outputIndex: 0,
-    globalIndex: BigInt(key),
-    amount,
-    mask: NOTHING,
-    rct: true,
-    oneTimeKey: bytes(key),
-    txPublicKey: NOTHING,
-    keyImage: bytes(key + 100),
-    subaddress: { major, minor },
-  };
+  return outputOf(key, amount, { major, minor });
 }
 
 export function transaction(
   id: number,
   height: number,
-  parts: { received?: ScannedOutput[]; spends?: number[]; fee?: bigint },
+  { fee = 0n, ...parts }: { received?: ScannedOutput[]; spends?: number[]; fee?: bigint },
 ): ScannedTransaction {
-  const { received = [], spends = [], fee = 0n } = parts;
-  return {
-    txHash: bytes(id),
-    coinbase: false,
-    height,
-    timestamp: 1_000_000 + height,
-    unlockTime: 0n,
-    fee,
-    publicAmountOut: 0n,
-    txSize: 0,
-    paymentId: NOTHING,
-    received,
-    inputs: spends.map((key) => ({ keyImage: bytes(key + 100), amount: 0n })),
-  };
+  return { ...transactionOf(id, height, parts), fee };
 }
 
 export function mine(ledger: Ledger, height: number, ...transactions: ScannedTransaction[]): void {

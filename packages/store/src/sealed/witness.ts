@@ -62,7 +62,7 @@ export class Witness {
     const file = await open(this.#path, FLAGS, FILE_MODE);
     try {
       await file.write(writeWitness(mark), 0, WITNESS_BYTES, 0);
-      // The time of the file may be lost: its bytes and their number are all that is read of it.
+      // A loss of power may lose the time of the file, which only dates wallets that are used no more.
       await file.datasync();
     } finally {
       await file.close();
