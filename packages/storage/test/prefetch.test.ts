@@ -5,6 +5,7 @@ import type { Tables } from "../src/environment.ts";
 import { openStore } from "../src/open-store.ts";
 import type { OutputName } from "../src/output-batch.ts";
 import { createPrefetcher } from "../src/prefetch.ts";
+import { ReadThreads } from "../src/read-threads.ts";
 import { sampleBlock } from "./sample-blocks.ts";
 
 const ringCt = (count: number): OutputName[] =>
@@ -187,6 +188,30 @@ test("however many ask, four threads read at most, half of them for strangers, w
   }
   await Promise.all([owner, all]);
   assert.equal(asked.filter(({ table }) => table === "ringCtOutputs").length, 200);
+});
+
+test("a thread that is free again goes to the owner, however long strangers have waited", async () => {
+  const order: string[] = [];
+  const ends: (() => void)[] = [];
+  const threads = new ReadThreads();
+  const run = (name: string, isStranger: boolean) =>
+    threads.run(
+      () => {
+        order.push(name);
+        return new Promise((end) => ends.push(end));
+      },
+      { isStranger },
+    );
+  const all = ["s1", "s2", "s3", "o1", "o2", "o3"].map((name) => run(name, name.startsWith("s")));
+  assert.deepEqual(order, ["s1", "s2", "o1", "o2"]);
+  ends[0]!();
+  await setImmediate();
+  assert.deepEqual(order.slice(4), ["o3"]);
+  ends[1]!();
+  await setImmediate();
+  assert.deepEqual(order.slice(5), ["s3"]);
+  for (const end of ends) end();
+  await Promise.all(all);
 });
 
 test("of a stranger who leaves while waiting nothing is read", async () => {

@@ -39,7 +39,9 @@ test("a reset leaves what remains if all blocks are undone one after the other, 
   const before = seen(reset);
   for (let height = 44; height > 0; height--) applyChange(undone, undoneFrom(height, undone.state));
   for (const ledger of [reset, undone]) applyChange(ledger, { kind: "reset", hard: false });
-  assert.equal(reset.state.outputs.count, 0);
+  const { outputs: none } = reset.state;
+  assert.equal(none.count, 0);
+  assert.deepEqual([none.placeOfKey(bytes(8)), none.placeOfImage(bytes(108))], [undefined, undefined]);
   assert.deepEqual(seen(reset), seen(undone));
   assert.equal(reset.state.frozenBefore.length, 3);
   for (const ledger of [reset, undone]) blocks(ledger);
