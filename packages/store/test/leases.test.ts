@@ -76,6 +76,31 @@ describe("leases", { skip: postgresMissing() }, () => {
     await stop();
   });
 
+  test("a process that is gone is expelled before its membership ends, unless it has renewed that", async () => {
+    const { client, leases, stop } = await harness();
+    const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
+    await leases.take(a, "w");
+    const silence = async (ms: number) =>
+      await client.query(
+        "UPDATE anulo.processes SET expires = clock_timestamp() + $2 * interval '1 millisecond' WHERE process = $1",
+        [Buffer.from(a, "hex"), FOREVER_MS - ms],
+      );
+    assert.equal(await leases.expel([a]), 0, "it has joined just now");
+    await silence(FOREVER_MS / 2 + 60_000);
+    const { members } = await leases.state();
+    const silentMs = members.find(({ process }) => process === a)!.silentMs;
+    assert.ok(silentMs >= FOREVER_MS / 2 + 60_000 && silentMs < FOREVER_MS, `${silentMs}`);
+    assert.equal(await leases.expel([b]), 0);
+    assert.equal(await leases.expel(), 0);
+    await leases.renew(a);
+    assert.equal(await leases.expel([a, b]), 0);
+    await silence(FOREVER_MS / 2 + 60_000);
+    assert.equal(await leases.expel([a]), 1);
+    assert.deepEqual(await leases.adopt(b, 10), ["w"]);
+    await assert.rejects(leases.renew(a), Expelled);
+    await stop();
+  });
+
   test("a name that no wallet has is leased, and neither counted nor adopted", async () => {
     const { leases, outlive, stop } = await harness();
     const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];

@@ -41,16 +41,19 @@ export class Database {
         this.#reach();
         const owned = (process: string) =>
           [...this.leases.values()].filter((owner) => owner === process).length;
-        const members = [...this.processes].map(([process, { address }]) => ({
+        const members = [...this.processes].map(([process, { address, expires }]) => ({
           process,
           address,
           owned: owned(process),
+          silentMs: this.nowMs + LIFETIME_MS - expires,
         }));
         return { members, free: [...this.leases.values()].filter((owner) => owner === undefined).length };
       },
-      expel: async () => {
+      expel: async (gone = []) => {
         this.#reach();
-        const over = [...this.processes].filter((entry) => entry[1].expires <= this.nowMs);
+        const over = [...this.processes].filter(
+          ([process, { expires }]) => expires <= this.nowMs + (gone.includes(process) ? LIFETIME_MS / 2 : 0),
+        );
         for (const [process] of over) this.#remove(process);
         return over.length;
       },

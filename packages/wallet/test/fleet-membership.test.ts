@@ -149,6 +149,38 @@ test("after an outage of the database nobody is thrown out who comes back with t
   assert.equal(database.processes.size, 1);
 });
 
+test("one that is seen to be gone is a member no more, unless it has renewed that within half of a lifetime", async () => {
+  const { database, a, b } = start();
+  await pass(10_000, database, a, b);
+  const former = a.membership.process!;
+  await a.membership.take("w");
+  const beat = async (ms: number, gone: readonly string[]) => {
+    database.nowMs += ms;
+    b.nowMs += ms;
+    await b.membership.tick(gone);
+    return b.membership.silent.map(({ process }) => process);
+  };
+  assert.deepEqual(await beat(LIFETIME_MS / 2 - 1, [former]), []);
+  assert.deepEqual(await beat(1, []), [former]);
+  assert.ok(database.processes.has(former));
+  await beat(1, [former]);
+  assert.ok(!database.processes.has(former));
+  assert.deepEqual(await b.membership.adopt(1), ["w"]);
+  await a.membership.tick();
+  assert.deepEqual([a.ended, a.membership.process], [1, undefined]);
+});
+
+test("who was cut off ends no membership of one that it can't reach", async () => {
+  const { database, a, b } = start();
+  await pass(10_000, database, a, b);
+  database.isAway = true;
+  await pass(2000, database, a, b);
+  database.isAway = false;
+  b.nowMs += 1000;
+  await b.membership.tick([a.membership.process!]);
+  assert.equal(database.processes.size, 2);
+});
+
 test("after too long an outage a process joins anew: what it has open may be broken", async () => {
   const { database, a } = start();
   await pass(3000, database, a);

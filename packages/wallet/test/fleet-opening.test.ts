@@ -1,16 +1,22 @@
 /** What a process of a fleet does with wallets whose process is gone. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Passes, silent } from "@anulo/rpc";
 import type { PostgresEngine } from "@anulo/store";
 import { Fleet } from "../src/fleet/fleet.ts";
+import { LIFETIME_MS } from "../src/fleet/membership.ts";
 import { MissingWallet, WalletRefusal } from "../src/refusal.ts";
 import { Database } from "./fleet-database.ts";
 
 /** A fleet of one process, which has as many of these wallets as it can open; `opens` counts its attempts. */
-async function joinFleet(database: Database, open: (name: string, attempt: number) => void) {
+async function joinFleet(
+  database: Database,
+  open: (name: string, attempt: number) => void,
+  elapsed = () => performance.now(),
+) {
   const opens = new Map<string, number>();
   const leases = database.open();
   let beats = 0;
@@ -29,6 +35,7 @@ async function joinFleet(database: Database, open: (name: string, attempt: numbe
     settings: "",
     restricted: false,
     log: silent,
+    elapsed,
   });
   await fleet.join("here:1", {
     async open(name) {
@@ -61,5 +68,36 @@ test("a wallet is tried five times and then left to others, one that no process 
   assert.deepEqual(Object.fromEntries(opens), { sound: 1, busy: 5, broken: 5, missing: 1, closed: 1 });
   const [process] = database.processes.keys();
   assert.deepEqual(Object.fromEntries(database.leases), { sound: process, busy: process, broken: undefined });
+  await fleet.leave();
+});
+
+test("wallets of a process whose port is closed move before its membership expires, those of a silent one do not", async (t) => {
+  const database = new Database();
+  const listening = createServer(() => undefined);
+  const closed = createServer();
+  for (const server of [listening, closed])
+    await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
+  t.after(() => void listening.close());
+  const others = database.open();
+  const join = (server: typeof closed) =>
+    others.join(`127.0.0.1:${(server.address() as AddressInfo).port}`, "");
+  const [gone, stopped] = [await join(closed), await join(listening)];
+  await new Promise<void>((done) => void closed.close(() => done()));
+  await others.take(gone, "w");
+  await others.take(stopped, "v");
+  const { fleet, opens, pass } = await joinFleet(
+    database,
+    () => undefined,
+    () => 3 * performance.now(),
+  );
+  // Both have renewed their memberships a moment ago.
+  await pass(5);
+  assert.deepEqual([opens.size, database.leases.get("w")], [0, gone]);
+  database.nowMs += LIFETIME_MS / 2;
+  while (opens.size === 0) await delay(20);
+  await pass(2);
+  assert.deepEqual(Object.fromEntries(opens), { w: 1 });
+  assert.deepEqual([...database.processes.keys()].includes(gone), false);
+  assert.equal(database.leases.get("v"), stopped);
   await fleet.leave();
 });

@@ -85,7 +85,10 @@ async function peer(
     router.close();
     await server.stop(0);
   });
-  fleet.members = [...fleet.members, { process, address: new URL(server.urls[1]!).host, owned: 0 }];
+  fleet.members = [
+    ...fleet.members,
+    { process, address: new URL(server.urls[1]!).host, owned: 0, silentMs: 0 },
+  ];
   return {
     router,
     url: server.urls[0]!,
@@ -183,7 +186,7 @@ test("an owner that dies while it works leaves the outcome open; one that can't 
   t.after(() => void dying.close());
   const address = `127.0.0.1:${(dying.address() as AddressInfo).port}`;
   const dead = idOf("d");
-  fleet.members = [...fleet.members, { process: dead, address, owned: 0 }];
+  fleet.members = [...fleet.members, { process: dead, address, owned: 0, silentMs: 0 }];
   fleet.owners.set("w", dead);
   const answer = JSON.parse(await ask(a, "w", '{"id":"7","method":"transfer"}'));
   assert.deepEqual([answer.id, answer.error.code], ["7", -503]);
@@ -194,6 +197,28 @@ test("an owner that dies while it works leaves the outcome open; one that can't 
     fleet.owners.set("w", c.process);
   }, 300);
   assert.equal(await ask(a, "w"), "c w");
+});
+
+test("a process is gone if nobody listens at its address, or another process does", async (t) => {
+  const { fleet, a, b } = await three(t, 200);
+  const [, atB] = fleet.members;
+  const closed = createServer();
+  const listening = createServer(() => undefined);
+  const addressOf = async (server: typeof closed) => {
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const member = { ...atB!, process: idOf("d") };
+  const [dead, stopped] = [
+    { ...member, address: await addressOf(closed) },
+    { ...member, address: await addressOf(listening) },
+  ];
+  t.after(() => void listening.close());
+  await new Promise<void>((resolve) => void closed.close(() => resolve()));
+  assert.equal(await a.router.isGone(dead), true);
+  assert.equal(await a.router.isGone(stopped), false);
+  assert.equal(await a.router.isGone(atB!), false, `${b.process} lives`);
+  assert.equal(await a.router.isGone(member), true, "at the address of another");
 });
 
 test("who waits for a process that is stopped hears once the others have given it up", async (t) => {
@@ -207,7 +232,7 @@ test("who waits for a process that is stopped hears once the others have given i
   const others = fleet.members;
   fleet.members = [
     ...others,
-    { process, address: `127.0.0.1:${(stopped.address() as AddressInfo).port}`, owned: 0 },
+    { process, address: `127.0.0.1:${(stopped.address() as AddressInfo).port}`, owned: 0, silentMs: 0 },
   ];
   fleet.owners.set("w", process);
   const answered = ask(a, "w");
@@ -228,7 +253,7 @@ test("a process that is silent in the middle of a call is given up, though it is
   t.after(() => void silent.close());
   const process = idOf("e");
   const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  fleet.members = [...fleet.members, { process, address, owned: 0 }];
+  fleet.members = [...fleet.members, { process, address, owned: 0, silentMs: 0 }];
   fleet.owners.set("w", process);
   const answered = ask(a, "w", '{"id":"7"}');
   const beating = setInterval(() => a.router.update(), 20);
@@ -301,7 +326,7 @@ test("a former membership at the address of a process that was started anew gets
   const { fleet, a, b, c } = await three(t);
   const former = idOf("f");
   const { address } = fleet.members.find(({ process }) => process === a.process)!;
-  fleet.members = [{ process: former, address, owned: 0 }, ...fleet.members];
+  fleet.members = [{ process: former, address, owned: 0, silentMs: 0 }, ...fleet.members];
   fleet.owners.set("w", former);
   const answered = [ask(a, "w"), ask(b, "w")];
   setTimeout(() => {
@@ -327,7 +352,7 @@ test("slow calls to a process keep no others from it", async (t) => {
     slow.closeAllConnections();
   });
   const address = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
-  fleet.members = [...fleet.members, { process: idOf("d"), address, owned: 0 }];
+  fleet.members = [...fleet.members, { process: idOf("d"), address, owned: 0, silentMs: 0 }];
   fleet.owners.set("w", idOf("d"));
   const answers = await Promise.all(Array.from({ length: 200 }, () => ask(a, "w")));
   assert.deepEqual(new Set(answers), new Set(["slow"]));

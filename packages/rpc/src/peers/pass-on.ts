@@ -7,6 +7,11 @@ import type { Answer } from "../server/answer.ts";
 /** The other process could not be reached: nothing of the request was sent. */
 export class NotReached extends Error {
   override name = "NotReached";
+
+  /** Whether the system at its address says that nobody listens there. */
+  get isRefused(): boolean {
+    return (this.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
+  }
 }
 
 /** No response came to a request that was sent: it is not known whether the other process has executed it. */

@@ -12,6 +12,8 @@ export interface FleetMember {
   readonly address: string;
   /** Wallets whose leases it holds. */
   readonly owned: number;
+  /** Milliseconds since it has renewed its membership. */
+  readonly silentMs: number;
 }
 
 export interface FleetState {
@@ -35,8 +37,11 @@ export interface WalletLeases {
   renew(process: string): Promise<void>;
   /** All members, with what they hold. */
   state(): Promise<FleetState>;
-  /** Ends the memberships that were not renewed in time, and answers how many those were: their leases are free. */
-  expel(): Promise<number>;
+  /**
+   * Ends the memberships that were not renewed in time, and those of processes that are gone, unless these have
+   * renewed them within half of a lifetime. Answers how many those were: their leases are free.
+   */
+  expel(goneProcesses?: readonly string[]): Promise<number>;
   /** Takes a lease that is free, and answers whose it is now. */
   take(process: string, name: string): Promise<string>;
   /** Throws `Expelled` unless the process has the lease now. */
@@ -119,7 +124,8 @@ export async function openWalletLeases(
     await close();
     throw error;
   });
-  const expiry = `clock_timestamp() + ${Math.round(lifetimeMs)} * interval '1 millisecond'`;
+  const inMs = (ms: number) => `clock_timestamp() + ${Math.round(ms)} * interval '1 millisecond'`;
+  const expiry = inMs(lifetimeMs);
   const { ownerOf } = new OwnerLookup(async (names) => {
     const text = "SELECT name, process FROM anulo.leases WHERE fleet = $1 AND name = ANY($2)";
     const rows = await run<[string, Buffer | null]>(database, text, [fleet, names]);
@@ -153,24 +159,26 @@ export async function openWalletLeases(
     },
     async state() {
       const text = `SELECT process, address, (SELECT count(*) FROM anulo.leases
-          WHERE process = member.process AND ${OF_WALLETS})
+          WHERE process = member.process AND ${OF_WALLETS}),
+          1000 * EXTRACT(epoch FROM ${expiry} - expires)
         FROM anulo.processes AS member WHERE fleet = $1 ORDER BY process`;
       const free = `SELECT count(*) FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND ${OF_WALLETS}`;
-      const members = await run<[Buffer, string, string]>(quick, text, [fleet]);
+      const members = await run<[Buffer, string, string, string]>(quick, text, [fleet]);
       const [count] = await run<[string]>(quick, free, [fleet]);
       return {
-        members: members.map(([process, where, owned]) => ({
+        members: members.map(([process, where, owned, silentMs]) => ({
           process: nameOf(process),
           address: where,
           owned: Number(owned),
+          silentMs: Number(silentMs),
         })),
         free: Number(count![0]),
       };
     },
-    async expel() {
-      const text =
-        "DELETE FROM anulo.processes WHERE fleet = $1 AND expires <= clock_timestamp() RETURNING 1";
-      return (await run(quick, text, [fleet])).length;
+    async expel(goneProcesses = []) {
+      const text = `DELETE FROM anulo.processes WHERE fleet = $1 AND (expires <= clock_timestamp()
+        OR process = ANY($2) AND expires <= ${inMs(lifetimeMs / 2)}) RETURNING 1`;
+      return (await run(quick, text, [fleet, goneProcesses.map(bytesOf)])).length;
     },
     async take(process, name) {
       const text = `INSERT INTO anulo.leases AS lease VALUES ($1, $2, $3) ON CONFLICT (fleet, name)

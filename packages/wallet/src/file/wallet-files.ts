@@ -123,7 +123,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Rewritten the files of a wallet that could not be created. */
+/** Removes the files of a wallet that could not be created. */
 export async function removeFiles(paths: WalletPaths): Promise<void> {
   const { base, keys, store } = paths;
   for (const path of [keys, store, addressesFileOf(paths), `${base}.address.txt`])
@@ -191,7 +191,7 @@ export async function writeAddressFile(paths: WalletPaths, address: string): Pro
 
 /** How the keys file of a wallet is replaced that other services may get meanwhile. */
 export type KeysFence = {
-  /** Where the new files are written: the wallet's next owner rewritten this folder before it reads the keys. */
+  /** Where the new files are written: the wallet's next owner removes this folder before it reads the keys. */
   readonly folder: string;
   /** Throws `WalletRefusal` if the wallet is another service's by now. */
   confirm(): Promise<void>;

@@ -2,7 +2,13 @@
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger, Passes } from "@anulo/rpc";
-import { Expelled, OtherSettings, type PostgresEngine, type WalletLeases } from "@anulo/store";
+import {
+  Expelled,
+  type FleetMember,
+  OtherSettings,
+  type PostgresEngine,
+  type WalletLeases,
+} from "@anulo/store";
 import type { SharedWallets } from "../file/open-rows.ts";
 import { nextFolderOf, removeNextFolder, type WalletPaths } from "../file/wallet-files.ts";
 import { failedToOpen, MissingWallet, WalletRefusal } from "../refusal.ts";
@@ -81,6 +87,10 @@ export class Fleet {
   #handsOver = false;
   #isAdopting = false;
   #beats = 0;
+  /** Processes that are asked whether they are gone, and those that are, for the next heartbeat, which then comes at once. */
+  readonly #asked = new Set<string>();
+  readonly #goneProcesses = new Set<string>();
+  #rest = new AbortController();
   /** Whether no more leases were free when some were last asked for, since the last heartbeat. */
   #isEmpty = false;
   /** The locks of the wallets' files: here a lease takes their place. */
@@ -213,7 +223,9 @@ export class Fleet {
     for (let next = this.#elapsed() + BEAT_MS; !signal.aborted; next += BEAT_MS) {
       // A heartbeat that took long is followed soon by the next.
       next = Math.max(next, this.#elapsed());
-      await delay(next - this.#elapsed(), undefined, { signal }).catch(() => undefined);
+      this.#rest = new AbortController();
+      const ended = AbortSignal.any([signal, this.#rest.signal]);
+      await delay(next - this.#elapsed(), undefined, { signal: ended }).catch(() => undefined);
       if (signal.aborted) return;
       await this.#beat().catch((error) => this.#parts.log.error("the fleet fails", { error }));
     }
@@ -221,16 +233,29 @@ export class Fleet {
 
   async #beat(): Promise<void> {
     const membership = this.#member();
-    await membership.tick();
+    const goneProcesses = [...this.#goneProcesses];
+    this.#goneProcesses.clear();
+    await membership.tick(goneProcesses);
     this.router.update();
     if (!membership.isSure) return;
     this.#isEmpty = false;
+    for (const member of membership.silent) if (!this.#asked.has(member.process)) void this.#look(member);
     void this.events?.holder.update();
     // No renewal waits for what is done for wallets.
     if (this.#beats++ % BEATS_PER_LOOK === 0) void this.#takeUnknown(membership);
     void this.#takeOver(membership);
     void this.#balance(membership);
     if (this.events?.isAnswering === true) void this.#openUntold(membership);
+  }
+
+  /** Finds out whether a process that does not renew its membership is gone; never rejects. */
+  async #look(member: FleetMember): Promise<void> {
+    this.#asked.add(member.process);
+    const isGone = await this.router.isGone(member);
+    this.#asked.delete(member.process);
+    if (!isGone) return;
+    this.#goneProcesses.add(member.process);
+    this.#rest.abort();
   }
 
   /** The number of wallets per process if those open and those to be opened were shared equally. */

@@ -64,6 +64,13 @@ export class Membership {
     return this.#members;
   }
 
+  /** The other members that had not renewed their membership for half of its lifetime, at the last query. */
+  get silent(): readonly FleetMember[] {
+    return this.#members.filter(
+      ({ process, silentMs }) => process !== this.#process && silentMs >= this.#lifetimeMs / 2,
+    );
+  }
+
   /** Number of leases without a holder, at the last query. */
   get free(): number {
     return this.#free;
@@ -74,7 +81,10 @@ export class Membership {
     return this.#leases.size;
   }
 
-  /** True while no other process can have taken a lease of this one. */
+  /**
+   * True while no other process can have taken a lease of this one: unless it was silent for half of a lifetime, and its
+   * port refused a connection.
+   */
   get isSure(): boolean {
     return this.#process !== undefined && this.#options.elapsed() < this.#sureUntil;
   }
@@ -84,8 +94,11 @@ export class Membership {
     return this.#leases.has(name) && this.isSure;
   }
 
-  /** Joins, or renews the membership, ends the expired memberships of others, and queries the members. */
-  async tick(): Promise<void> {
+  /**
+   * Joins, or renews the membership, ends the expired memberships of others and those of processes that are gone, and
+   * queries the members.
+   */
+  async tick(goneProcesses: readonly string[] = []): Promise<void> {
     const { leases, address, settings, log, elapsed } = this.#options;
     const askedAt = elapsed();
     try {
@@ -93,7 +106,7 @@ export class Membership {
       else await leases.renew(this.#process);
       this.#renewed(askedAt);
       // A process that was cut off lets the others renew first, since they may have been cut off, too.
-      if (askedAt - this.#steadySince >= this.#lifetimeMs && (await leases.expel()) > 0)
+      if (askedAt - this.#steadySince >= this.#lifetimeMs && (await leases.expel(goneProcesses)) > 0)
         log.warn("a process of the fleet is gone: its wallets move");
       const { members, free } = await leases.state();
       this.#members = members;

@@ -156,25 +156,19 @@ export class Router implements Elsewhere {
     this.#forwarder.close();
   }
 
+  /**
+   * Whether a member is certainly gone: nobody listens at its address, or another process does. One that does not answer
+   * may only be busy, or cut off from this one. Never rejects.
+   */
+  async isGone(member: FleetMember): Promise<boolean> {
+    return (await this.#signOf(member)) === "gone";
+  }
+
   /** Gives up the calls at a process that does not answer for too long that it lives. Never rejects. */
   async #askIfAlive(member: FleetMember): Promise<void> {
     const peer = this.#peerOf(member);
     peer.isAsked = true;
-    const request = { method: "POST", target: ALIVE_PATH, idempotencyKey: undefined };
-    const signals = [AbortSignal.timeout(this.#options.aliveMs ?? ALIVE_MS), peer.signalGone.signal];
-    const passed = { ...request, mayAct: false, restricted: true };
-    const isAlive = await this.#post(member, passed, {
-      ...request,
-      id: "alive",
-      body: new Uint8Array(),
-      admit: (bytes) => {
-        if (bytes > MOST_ALIVE_BYTES) throw new NoAnswer("the answer is none of this service");
-      },
-      signals,
-    }).then(
-      (answer) => answer?.status === 200,
-      () => false,
-    );
+    const isAlive = (await this.#signOf(member)) === "alive";
     peer.isAsked = false;
     peer.isGreeted ||= isAlive;
     peer.silences = isAlive ? 0 : peer.silences + 1;
@@ -182,6 +176,28 @@ export class Router implements Elsewhere {
     peer.signalGone.abort();
     peer.signalGone = createSignal();
     peer.silences = 0;
+  }
+
+  /** Asks a member whether it lives. */
+  async #signOf(member: FleetMember): Promise<"alive" | "gone" | "none"> {
+    const { signalGone } = this.#peerOf(member);
+    const request = { method: "POST", target: ALIVE_PATH, idempotencyKey: undefined };
+    const passed = { ...request, mayAct: false, restricted: true };
+    try {
+      const answer = await this.#post(member, passed, {
+        ...request,
+        id: "alive",
+        body: new Uint8Array(),
+        admit: (bytes) => {
+          if (bytes > MOST_ALIVE_BYTES) throw new NoAnswer("the answer is none of this service");
+        },
+        signals: [AbortSignal.timeout(this.#options.aliveMs ?? ALIVE_MS), signalGone.signal],
+      });
+      if (answer?.status === misdirected.status) return "gone";
+      return answer?.status === 200 ? "alive" : "none";
+    } catch (error) {
+      return error instanceof NotReached && error.isRefused ? "gone" : "none";
+    }
   }
 
   async #route(request: NamedRequest): Promise<Answer | undefined> {
