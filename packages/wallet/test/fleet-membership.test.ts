@@ -179,6 +179,7 @@ test("who was cut off ends no membership of one that it can't reach", async () =
   b.nowMs += 1000;
   await b.membership.tick([a.membership.process!]);
   assert.equal(database.processes.size, 2);
+  assert.deepEqual(b.membership.silent, []);
 });
 
 test("after too long an outage a process joins anew: what it has open may be broken", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type AddressInfo, createServer } from "node:net";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Passes, silent } from "@anulo/rpc";
 import type { PostgresEngine } from "@anulo/store";
@@ -71,8 +71,8 @@ test("a wallet is tried five times and then left to others, one that no process 
   await fleet.leave();
 });
 
-test("wallets of a process whose port is closed move before its membership expires, those of a silent one do not", async (t) => {
-  const database = new Database();
+/** Two members that have renewed their memberships a moment ago: at the address of one nobody listens, the other is silent. */
+async function joinOthers(t: TestContext, database: Database) {
   const listening = createServer(() => undefined);
   const closed = createServer();
   for (const server of [listening, closed])
@@ -85,19 +85,32 @@ test("wallets of a process whose port is closed move before its membership expir
   await new Promise<void>((done) => void closed.close(() => done()));
   await others.take(gone, "w");
   await others.take(stopped, "v");
-  const { fleet, opens, pass } = await joinFleet(
-    database,
-    () => undefined,
-    () => 3 * performance.now(),
-  );
-  // Both have renewed their memberships a moment ago.
+  return { gone, stopped };
+}
+
+const fastClock = () => 3 * performance.now();
+
+test("wallets of a process whose port is closed move before its membership expires, those of a silent one do not", async (t) => {
+  const database = new Database();
+  const { gone, stopped } = await joinOthers(t, database);
+  const { fleet, opens, pass } = await joinFleet(database, () => undefined, fastClock);
   await pass(5);
   assert.deepEqual([opens.size, database.leases.get("w")], [0, gone]);
   database.nowMs += LIFETIME_MS / 2;
   while (opens.size === 0) await delay(20);
   await pass(2);
   assert.deepEqual(Object.fromEntries(opens), { w: 1 });
-  assert.deepEqual([...database.processes.keys()].includes(gone), false);
+  assert.equal(database.processes.has(gone), false);
   assert.equal(database.leases.get("v"), stopped);
+  await fleet.leave();
+});
+
+test("a process that has just joined goes on renewing its membership while another one is gone", async (t) => {
+  const database = new Database();
+  await joinOthers(t, database);
+  database.nowMs += LIFETIME_MS / 2;
+  const { fleet, opens, pass } = await joinFleet(database, () => undefined, fastClock);
+  while (opens.size === 0) await delay(20);
+  await pass(4);
   await fleet.leave();
 });

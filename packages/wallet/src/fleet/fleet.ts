@@ -220,9 +220,11 @@ export class Fleet {
 
   async #keepBeating(): Promise<void> {
     const { signal } = this.#stopped;
-    for (let next = this.#elapsed() + BEAT_MS; !signal.aborted; next += BEAT_MS) {
-      // A heartbeat that took long is followed soon by the next.
-      next = Math.max(next, this.#elapsed());
+    let next = this.#elapsed();
+    while (!signal.aborted) {
+      // A heartbeat that took long is followed soon by the next, and one that came early by none that is late.
+      const now = this.#elapsed();
+      next = Math.min(Math.max(next + BEAT_MS, now), now + BEAT_MS);
       this.#rest = new AbortController();
       const ended = AbortSignal.any([signal, this.#rest.signal]);
       await delay(next - this.#elapsed(), undefined, { signal: ended }).catch(() => undefined);

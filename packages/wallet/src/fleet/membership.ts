@@ -64,8 +64,12 @@ export class Membership {
     return this.#members;
   }
 
-  /** The other members that had not renewed their membership for half of its lifetime, at the last query. */
+  /**
+   * The other members that had not renewed their membership for half of its lifetime, at the last query; none while this
+   * process may not end theirs.
+   */
   get silent(): readonly FleetMember[] {
+    if (!this.#isSteady(this.#renewedAt)) return [];
     return this.#members.filter(
       ({ process, silentMs }) => process !== this.#process && silentMs >= this.#lifetimeMs / 2,
     );
@@ -105,8 +109,7 @@ export class Membership {
       if (this.#process === undefined) this.#process = await leases.join(address, settings);
       else await leases.renew(this.#process);
       this.#renewed(askedAt);
-      // A process that was cut off lets the others renew first, since they may have been cut off, too.
-      if (askedAt - this.#steadySince >= this.#lifetimeMs && (await leases.expel(goneProcesses)) > 0)
+      if (this.#isSteady(askedAt) && (await leases.expel(goneProcesses)) > 0)
         log.warn("a process of the fleet is gone: its wallets move");
       const { members, free } = await leases.state();
       this.#members = members;
@@ -119,6 +122,14 @@ export class Membership {
       if (this.#process !== undefined && elapsed() - this.#renewedAt > MOST_LOST_MS)
         this.#end("the database was out of reach for too long");
     }
+  }
+
+  /**
+   * Whether this process has renewed its membership for a lifetime. One that was cut off lets the others renew first, since
+   * they may have been cut off, too.
+   */
+  #isSteady(now: number): boolean {
+    return now - this.#steadySince >= this.#lifetimeMs;
   }
 
   #renewed(askedAt: number): void {
