@@ -1,7 +1,7 @@
 /** A process as a member of its fleet, with both clocks in the test's hand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silent } from "@anulo/rpc";
+import { type Logger, silent } from "@anulo/rpc";
 import { Backoff } from "../src/fleet/backoff.ts";
 import { LIFETIME_MS, Membership } from "../src/fleet/membership.ts";
 import { Database } from "./fleet-database.ts";
@@ -10,14 +10,18 @@ import { Database } from "./fleet-database.ts";
 class Process {
   nowMs = 0;
   ended = 0;
+  /** What its log says above the level of details. */
+  readonly lines: (readonly [string, Readonly<Record<string, unknown>>?])[] = [];
   readonly membership: Membership;
 
   constructor(database: Database) {
+    const note = (...line: (typeof this.lines)[number]) => void this.lines.push(line);
+    const log: Logger = { ...silent, error: note, warn: note, info: note, in: () => log };
     this.membership = new Membership({
       leases: database.open(),
       address: "here:1",
       settings: "",
-      log: silent,
+      log,
       elapsed: () => this.nowMs,
       onEnded: () => {
         this.ended += 1;
@@ -128,6 +132,21 @@ test("one that was stopped learns that it is none, joins anew, and gives back no
   await a.membership.take("v");
   await giveBackOld();
   assert.ok(a.membership.isHere("v"));
+});
+
+test("that all wallets are lost is one line of the log, however many they were", async () => {
+  const { database, a, b } = start();
+  await pass(10_000, database, a, b);
+  for (const name of ["one", "two", "three"]) await a.membership.take(name);
+  // For the others, it is gone.
+  await pass(20_000, database, b);
+  await a.membership.tick();
+  assert.equal(a.ended, 1);
+  const reason = "the others took this process for gone";
+  assert.deepEqual(a.lines, [
+    ["this process has lost its wallets, and joins the fleet anew", { reason, wallets: 3 }],
+  ]);
+  assert.deepEqual(b.lines, [["a process of the fleet is gone: its wallets move"]]);
 });
 
 test("after an outage of the database nobody is thrown out who comes back with the others", async () => {

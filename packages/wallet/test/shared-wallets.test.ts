@@ -4,9 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createClient, walletMethods } from "@anulo/rpc";
+import { setImmediate } from "node:timers/promises";
+import { createClient, type Logger, silent, walletMethods } from "@anulo/rpc";
 import { createMemoryEngine, type Engine, OutcomeUnknown, StoreUnavailable } from "@anulo/store";
 import { connectDaemon } from "../src/daemon.ts";
+import type { EventSink } from "../src/events/follower.ts";
 import { changeKeys } from "../src/file/change-wallet.ts";
 import type { LedgerStore } from "../src/file/open-rows.ts";
 import { KeysReplaced, openUnlocked } from "../src/file/open-unlocked.ts";
@@ -20,6 +22,7 @@ import {
 } from "../src/file/wallet-files.ts";
 import type { WalletLocks } from "../src/file/wallet-lock.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { WalletRefusal } from "../src/refusal.ts";
 import { walletHandlers } from "../src/rpc/handlers.ts";
 import { createRuntime } from "../src/runtime.ts";
 import { WalletService } from "../src/service.ts";
@@ -189,6 +192,7 @@ test("a wallet whose change failed for a moment goes on from what was stored, by
     try {
       await call.createWallet({ filename: "w", password: "p", language: "English" });
       await call.setAttribute({ key: "a", value: "stored" });
+      const spendKey = await call.queryKey({ key_type: "spend_key" });
       isFailing = true;
       await assert.rejects(call.setAttribute({ key: "a", value: "lost" }), /by itself/);
       await service.openBroken();
@@ -204,6 +208,7 @@ test("a wallet whose change failed for a moment goes on from what was stored, by
       let attempts = 1;
       while (!(await isOpenAgain())) assert.ok(attempts++ < 1000, "it stays as it was");
       await call.setAttribute({ key: "b", value: "stored" });
+      assert.deepEqual(await call.queryKey({ key_type: "spend_key" }), spendKey, "it can spend as before");
       await call.changeWalletPassword({ old_password: "p", new_password: "q" });
       await call.closeWallet({});
       await call.openWallet({ filename: "w", password: "q" });
@@ -212,5 +217,30 @@ test("a wallet whose change failed for a moment goes on from what was stored, by
       call.close();
       await service.stop();
     }
+  }
+});
+
+test("of events that another process has to tell only details are logged, of others that can't be kept a warning", async (t) => {
+  const elsewhere = new WalletRefusal("UNOWNED", "Another process has the log by now");
+  for (const [error, level] of [
+    [elsewhere, "debug"],
+    [new Error("no space left"), "warn"],
+  ] as const) {
+    const { options, paths, made } = world(t);
+    const lines: unknown[] = [];
+    const noteAt = (name: string) => (event: string, fields?: object) => lines.push([name, event, fields]);
+    const log: Logger = { ...silent, warn: noteAt("warn"), debug: noteAt("debug"), in: () => silent };
+    const events: EventSink = {
+      cursorOf: async () => undefined,
+      append: async () => {
+        throw error;
+      },
+    };
+    const opened = await createWallet(paths, made, { ...options, log, events });
+    while (lines.length === 0) await setImmediate();
+    await opened.close();
+    const fields = level === "warn" ? { file: "w", error } : { file: "w" };
+    const event = level === "warn" ? "events can't be kept" : "events are left to the wallet's next owner";
+    assert.deepEqual(lines, [[level, event, fields]]);
   }
 });
