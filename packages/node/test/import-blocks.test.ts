@@ -215,3 +215,34 @@ test("a run is rejected where the chain has changed before it is written, and so
   assert.equal(parts.store.read.height(), 2);
   await close();
 });
+
+/** What is written by itself of runs that others follow, as soon as they are as many blocks or bytes as one transaction may have. */
+async function writtenUnasked(runs: readonly FetchedBlock[][]): Promise<number[]> {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const heights: number[] = [];
+  for (const run of runs) {
+    const { completion } = await importer.stage(run, { isMoreComing: true });
+    const turns = async () => {
+      for (let turn = 0; turn < 300; turn++) await setImmediate();
+    };
+    await Promise.race([completion, turns()]);
+    heights.push(parts.store.read.height() - 1);
+  }
+  importer.write();
+  while (parts.store.read.height() <= runs.flat().length) await setImmediate();
+  await close();
+  return heights;
+}
+
+test("runs that others follow are written once they have a mebibyte, or four hundred blocks", async () => {
+  const run = (from: number, to: number, size?: number) =>
+    chain.slice(from, to).map((block) => {
+      const fetched = watched(block, { times: 0 });
+      return size === undefined ? fetched : { ...fetched, txs: fetched.txs, size };
+    });
+  const HALF = 512 * 1024;
+  assert.deepEqual(await writtenUnasked([run(0, 1, HALF), run(1, 2, HALF - 1), run(2, 3, 1)]), [0, 0, 3]);
+  assert.deepEqual(await writtenUnasked([run(0, 2, HALF), run(2, 3, HALF), run(3, 4, HALF)]), [2, 2, 4]);
+  assert.deepEqual(await writtenUnasked([run(0, 399, 1), run(399, 400, 1)]), [0, 400]);
+});

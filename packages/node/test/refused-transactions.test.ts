@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, afterEach, test } from "node:test";
-import { type Obligation, RuleViolation, type ViolationCode } from "@anulo/consensus";
+import { type ChainView, type Obligation, RuleViolation, type ViolationCode } from "@anulo/consensus";
 import { networks, readTransaction, toHex, transactionHash, writeTransaction } from "@anulo/protocol";
 import { openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { messages } from "../src/peers/messages.ts";
 import { admit, admitFromStranger } from "../src/pool/admit.ts";
+import { createRefusedTransactions } from "../src/pool/refused-transactions.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { loadBlocks, mine, now, pow } from "./chain-fixture.ts";
 import { meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
@@ -155,4 +156,21 @@ test("of rivals for the same coins the first is marked by proofs that hold, and 
   await refusal(parts, altered(blob, 3), "KEY_IMAGE_IN_POOL");
   assert.equal(checked(), 0);
   assert.equal(parts.pool.size, 1);
+});
+
+test("of more refusals than have room the oldest is forgotten, and all with the chain they were made on", () => {
+  const refused = createRefusedTransactions(2);
+  const [view, other] = [{}, {}] as [ChainView, ChainView];
+  const blobs = [1, 2, 3].map((byte) => Uint8Array.of(byte));
+  const found = (on: ChainView) => blobs.map((blob) => refused.find(on, blob)?.violation.code);
+  const refusal = new RuleViolation({ code: "PROOF_OF_WORK", difficulty: 1n });
+  refused.add(view, blobs[0]!, refusal);
+  refused.add(view, blobs[1]!, refusal);
+  assert.deepEqual(found(view), ["PROOF_OF_WORK", "PROOF_OF_WORK", undefined]);
+  refused.add(view, blobs[2]!, refusal);
+  assert.deepEqual(found(view), [undefined, "PROOF_OF_WORK", "PROOF_OF_WORK"]);
+  assert.deepEqual(found(other), [undefined, undefined, undefined]);
+  assert.deepEqual(found(view), [undefined, undefined, undefined]);
+  refused.add(other, blobs[0]!, refusal);
+  assert.deepEqual(found(other), ["PROOF_OF_WORK", undefined, undefined]);
 });

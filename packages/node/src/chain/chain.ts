@@ -130,13 +130,11 @@ const BLOCKS_PER_POP = 20;
 
 /** Removes the newest `count` blocks, but never genesis; their transactions return to the pool. */
 export async function popBlocks(parts: ChainParts, count: number): Promise<void> {
-  const { read } = parts.store;
-  let remaining = Math.min(count, read.height() - 1);
-  while (remaining > 0) {
+  for (let remaining = count; remaining > 0; remaining -= BLOCKS_PER_POP) {
     const most = Math.min(remaining, BLOCKS_PER_POP);
     const removed = await transactInTurns(parts, (changed, writer) => popSteps(changed, writer, most));
-    parts.emit({ type: "blocksPopped", height: read.height(), removed });
-    remaining = Math.min(remaining - most, read.height() - 1);
+    if (removed === 0) return;
+    parts.emit({ type: "blocksPopped", height: parts.store.read.height(), removed });
   }
 }
 
