@@ -45,8 +45,7 @@ export class ByteBudget {
    * left.
    */
   take(bytes: number): boolean {
-    // Returning bytes never fails, even where the budget is overdrawn.
-    if (bytes > 0 && bytes > this.available) return false;
+    if (bytes > this.available) return false;
     this.#add(bytes);
     return true;
   }

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { LoopLoad } from "../src/index.ts";
 
 test("work counts more while the event loop has no time left, up to four times, and less again later", () => {
-  const time = { idle: 0, active: 0 };
+  // A loop that has been idle for long before it is looked at.
+  const time = { idle: 5000, active: 700 };
   const loopLoad = new LoopLoad(() => ({ ...time }));
   const after = (active: number, idle: number) => {
     time.active += active;
@@ -13,10 +14,11 @@ test("work counts more while the event loop has no time left, up to four times, 
   assert.equal(after(10, 0), 1);
   // A window is over: busy for all of it.
   assert.equal(after(40, 0), 1.5);
+  for (const active of [90, 75]) assert.equal(after(active, 100 - active), 1.5);
   for (let i = 0; i < 10; i++) after(50, 0);
   assert.equal(after(0, 0), 4);
   // In between: as it was.
-  assert.equal(after(80, 20), 4);
+  for (const active of [90, 80, 75]) assert.equal(after(active, 100 - active), 4);
   assert.ok(after(50, 50) < 4);
   for (let i = 0; i < 10; i++) after(10, 90);
   assert.equal(after(0, 0), 1);
