@@ -12,9 +12,9 @@ test("what is there goes on at once, what is promised once it is there", async (
     whenReady(2, (value) => value + 1),
     3,
   );
-  const promised = whenReady(Promise.resolve(2), (value) => value + 1);
-  assert.ok(promised instanceof Promise);
-  assert.equal(await promised, 3);
+  const promise = whenReady(Promise.resolve(2), (value) => value + 1);
+  assert.ok(promise instanceof Promise);
+  assert.equal(await promise, 3);
 });
 
 test("a failure is answered in the way in which it came, and nothing else is", async () => {
@@ -30,9 +30,9 @@ test("a failure is answered in the way in which it came, and nothing else is", a
   assert.equal(await whenFailed(async () => 2, onError), 2);
   assert.deepEqual(seen, []);
   assert.equal(whenFailed(fails, onError), -1);
-  const promised = whenFailed<number>(async () => fails(), onError);
-  assert.ok(promised instanceof Promise);
-  assert.equal(await promised, -1);
+  const promise = whenFailed<number>(async () => fails(), onError);
+  assert.ok(promise instanceof Promise);
+  assert.equal(await promise, -1);
   assert.deepEqual(seen, [failure, failure]);
 });
 

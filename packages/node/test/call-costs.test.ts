@@ -8,7 +8,7 @@ const items = (count: number) => Array.from({ length: count }, () => 0);
 const costOf = (name: string, params: Fields = {}, result: Fields = {}) => costs[name]!(params, result);
 
 test("a call costs by what it asks for, and one credit at least", () => {
-  const prices: readonly (readonly [name: string, list: string, each: number])[] = [
+  const costsByName: readonly (readonly [name: string, list: string, each: number])[] = [
     ["get_blocks_by_height", "heights", 0.05],
     ["get_outs", "outputs", 1],
     ["get_outs_bin", "outputs", 1],
@@ -16,7 +16,7 @@ test("a call costs by what it asks for, and one credit at least", () => {
     ["is_key_image_spent", "key_images", 0.01],
     ["relay_tx", "txids", 100],
   ];
-  for (const [name, list, each] of prices) {
+  for (const [name, list, each] of costsByName) {
     assert.equal(costOf(name, { [list]: items(300) }), each * 300, name);
     assert.equal(costOf(name, { [list]: items(399) }), Math.floor(each * 399), name);
     assert.equal(costOf(name, { [list]: [] }), 1, name);
@@ -29,13 +29,13 @@ test("a call costs by what it asks for, and one credit at least", () => {
 });
 
 test("a call costs by what it is answered, beside one credit", () => {
-  const prices: readonly (readonly [name: string, list: string, each: number])[] = [
+  const costsByName: readonly (readonly [name: string, list: string, each: number])[] = [
     ["get_blocks", "blocks", 0.05],
     ["get_hashes", "m_block_ids", 0.002],
     ["get_transaction_pool", "transactions", 0.5],
     ["get_transaction_pool_hashes", "tx_hashes", 0.01],
   ];
-  for (const [name, list, each] of prices) {
+  for (const [name, list, each] of costsByName) {
     assert.equal(costOf(name, {}, { [list]: items(1000) }), 1 + each * 1000, name);
     assert.equal(costOf(name, {}, { [list]: items(1) }), 1, name);
     assert.equal(costOf(name), 1, name);
@@ -56,7 +56,7 @@ test("what looks at all outputs costs by the amounts", () => {
 });
 
 test("other calls have one price", () => {
-  const prices = Object.fromEntries(
+  const costsByName = Object.fromEntries(
     [
       "get_info",
       "get_indexes",
@@ -71,7 +71,7 @@ test("other calls have one price", () => {
       "send_raw_tx",
     ].map((name) => [name, costOf(name)]),
   );
-  const { sync_info, send_raw_tx, ...others } = prices;
+  const { sync_info, send_raw_tx, ...others } = costsByName;
   assert.deepEqual([sync_info, send_raw_tx], [2, 100]);
   assert.deepEqual(new Set(Object.values(others)), new Set([1]));
 });

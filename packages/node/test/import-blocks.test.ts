@@ -13,7 +13,7 @@ import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { openChain } from "../src/chain/open-chain.ts";
 import { FailedProof } from "../src/chain/proofs.ts";
 import { emptyChain, mine, now } from "./chain-fixture.ts";
-import { type RecordedBlock, recordedChain } from "./recorded-chains.ts";
+import { type RecordedBlock, recordedChain, recordedHeaders } from "./recorded-chains.ts";
 
 const chain = recordedChain();
 /** The first block with payments is among them. */
@@ -147,6 +147,30 @@ test("runs that others follow are written with them, as one transaction", async 
   await close();
 });
 
+test("each block of a run is written with what the original says of it", async () => {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const count = RUN + 10;
+  for (const from of [0, RUN - 20]) {
+    const end = from === 0 ? RUN - 20 : count;
+    const { completion } = await importer.stage(
+      chain.slice(from, end).map((block) => watched(block, { times: 0 })),
+    );
+    await completion;
+  }
+  const wanted = recordedHeaders().slice(1, count + 1);
+  const found = parts.store.read.blockInfos(1, count + 1);
+  assert.deepEqual(
+    found.map(({ weight, longTermWeight, cumulativeDifficulty }) => [
+      weight,
+      longTermWeight,
+      Number(cumulativeDifficulty),
+    ]),
+    wanted.map((header) => [header.block_weight, header.long_term_weight, header.cumulative_difficulty]),
+  );
+  await close();
+});
+
 test("what waits for others is written when none come", async () => {
   const { parts, close } = await emptyChain();
   const importer = createBlockImporter(parts);
@@ -216,33 +240,37 @@ test("a run is rejected where the chain has changed before it is written, and so
   await close();
 });
 
-/** What is written by itself of runs that others follow, as soon as they are as many blocks or bytes as one transaction may have. */
-async function writtenUnasked(runs: readonly FetchedBlock[][]): Promise<number[]> {
+/** The heights that others see while runs that others follow are staged, until the last of them is written by itself. */
+async function heightsSeen(runs: readonly FetchedBlock[][]): Promise<number[]> {
   const { parts, close } = await emptyChain();
   const importer = createBlockImporter(parts);
-  const heights: number[] = [];
-  for (const run of runs) {
-    const { completion } = await importer.stage(run, { isMoreComing: true });
-    const turns = async () => {
-      for (let turn = 0; turn < 300; turn++) await setImmediate();
-    };
-    await Promise.race([completion, turns()]);
-    heights.push(parts.store.read.height() - 1);
-  }
-  importer.write();
-  while (parts.store.read.height() <= runs.flat().length) await setImmediate();
+  const heights = new Set<number>();
+  let isWritten = false;
+  let last = Promise.resolve();
+  const watching = (async () => {
+    while (!isWritten) {
+      heights.add(parts.store.read.height() - 1);
+      await setImmediate();
+    }
+  })();
+  for (const run of runs) last = (await importer.stage(run, { isMoreComing: true })).completion;
+  await last;
+  isWritten = true;
+  await watching;
+  heights.add(parts.store.read.height() - 1);
   await close();
-  return heights;
+  return [...heights];
 }
 
 test("runs that others follow are written once they have a mebibyte, or four hundred blocks", async () => {
-  const run = (from: number, to: number, size?: number) =>
-    chain.slice(from, to).map((block) => {
-      const fetched = watched(block, { times: 0 });
-      return size === undefined ? fetched : { ...fetched, txs: fetched.txs, size };
-    });
+  const run = (from: number, to: number, size: number) =>
+    chain.slice(from, to).map(({ blob, transactions }) => ({
+      incoming: readIncomingBlock(blob),
+      txs: transactions,
+      size,
+    }));
   const HALF = 512 * 1024;
-  assert.deepEqual(await writtenUnasked([run(0, 1, HALF), run(1, 2, HALF - 1), run(2, 3, 1)]), [0, 0, 3]);
-  assert.deepEqual(await writtenUnasked([run(0, 2, HALF), run(2, 3, HALF), run(3, 4, HALF)]), [2, 2, 4]);
-  assert.deepEqual(await writtenUnasked([run(0, 399, 1), run(399, 400, 1)]), [0, 400]);
+  assert.deepEqual(await heightsSeen([run(0, 1, HALF), run(1, 2, HALF - 1), run(2, 3, 1)]), [0, 3]);
+  assert.deepEqual(await heightsSeen([run(0, 2, HALF), run(2, 3, HALF), run(3, 4, HALF)]), [0, 2, 4]);
+  assert.deepEqual(await heightsSeen([run(0, 399, 1), run(399, 400, 1)]), [0, 400]);
 });

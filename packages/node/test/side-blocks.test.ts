@@ -166,7 +166,7 @@ test("a node whose operator popped blocks follows its peer again, though side bl
   assert.equal(again.atA.dropped, undefined);
 });
 
-test("a branch beside the chain becomes the chain once the heavier, wrong one is popped", async () => {
+test("a branch beside the chain becomes the chain once the heavier, wrong one is popped, as often as that happens", async () => {
   const a = talking(await emptyChain());
   const b = talking(await emptyChain());
   const common = await mine(a.chain.parts, 10);
@@ -174,15 +174,18 @@ test("a branch beside the chain becomes the chain once the heavier, wrong one is
   await mine(b.chain.parts, 5);
   await sync(b, a);
   const right = topOf(a);
-  await mine(a.chain.parts, 9, common[9]);
-  assert.equal(heightOf(a), 20);
-  assert.equal(a.chain.parts.sideBlocks.count, 5);
-  await popBlocks(a.chain.parts, 9);
-  assert.equal(heightOf(a), 11);
-  const { atA } = connect(a, b);
-  await until(a, () => topOf(a) === right);
-  assert.equal(atA.dropped, undefined);
-  checkSound(a.chain.parts);
+  for (let time = 0; time < 2; time++) {
+    await mine(a.chain.parts, 9, common[9]);
+    assert.equal(heightOf(a), 20);
+    assert.equal(a.chain.parts.sideBlocks.count, 5);
+    await popBlocks(a.chain.parts, 9);
+    assert.equal(heightOf(a), 11);
+    const { atA, close } = connect(a, b);
+    await until(a, () => topOf(a) === right);
+    assert.equal(atA.dropped, undefined);
+    close();
+    checkSound(a.chain.parts);
+  }
 });
 
 test("the same holds for a node that is started anew after its blocks were popped", async () => {

@@ -198,6 +198,35 @@ test("what a call opened is closed when idle; what a caller opened, or set somet
   assert.deepEqual(await openNames(ask), [...names].sort());
 });
 
+test("a wallet is idle from the end of its last call on, and whoever was idle longest makes room first", async (t) => {
+  let now = 0;
+  const options = { clock: () => now, idleSeconds: 60, refreshPeriod: 0, maxOpen: 3 };
+  const { ask, service } = await start(t, options);
+  for (const name of ["a", "b", "c", "d"]) {
+    await ask(name, "create_wallet", english);
+    await ask(name, "close_wallet");
+  }
+  const useAt = async (at: number, name: string) => {
+    now = at;
+    await ask(name, "get_balance");
+  };
+  await useAt(10_000, "a");
+  await useAt(20_000, "b");
+  await useAt(30_000, "c");
+  await useAt(40_000, "a");
+  await useAt(50_000, "d");
+  assert.deepEqual(await openNames(ask), ["a", "c", "d"], "b was used before a was again");
+  now = 89_999;
+  await service.closeIdle();
+  assert.deepEqual(await openNames(ask), ["a", "c", "d"]);
+  now = 90_000;
+  await service.closeIdle();
+  assert.deepEqual(await openNames(ask), ["a", "d"]);
+  now = 100_000;
+  await service.closeIdle();
+  assert.deepEqual(await openNames(ask), ["d"]);
+});
+
 test("with as many open as may be, one that is idle makes room; with none idle there is none", async (t) => {
   const { ask } = await start(t, { maxOpen: 2 });
   for (const name of ["a", "b", "c"]) {
