@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { startDevnet } from "@anulo/devnet";
 import { createWalletService } from "@anulo/wallet";
 import {
@@ -92,6 +95,34 @@ test("a stream that is cut goes on behind the last event, without gap or repetit
       sequences,
       Array.from({ length: total }, (_, i) => i + 1),
     );
+  } finally {
+    await service.close();
+  }
+});
+
+test("a stream that waits for its next event outlives a collection of garbage", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  let requests = 0;
+  let sendSecond = () => {};
+  const service = await startFakeService((_, response) => {
+    requests++;
+    response.writeHead(200, { "Content-Type": "text/event-stream" }).write(eventText(1));
+    sendSecond = () => void response.write(eventText(2));
+  });
+  try {
+    const stream = createWalletClient(service.url).follow();
+    await stream.next();
+    const second = stream.next();
+    // fetch ends the body of a response that was collected, unless somebody reads it.
+    for (let i = 0; i < 3; i++) {
+      collect();
+      await nextTurn();
+    }
+    sendSecond();
+    const { value } = await second;
+    assert.deepEqual([value?.sequence, requests], [2, 1]);
+    await stream.return();
   } finally {
     await service.close();
   }
