@@ -115,6 +115,22 @@ export class OutputPage {
     return this.columns.spends[index] === 0 && !this.is("pending", index);
   }
 
+  /** Tells by index what may change of the outputs, as it is now. */
+  statesNow(): (index: number) => {
+    readonly isSpent: boolean;
+    readonly frozen: boolean;
+    readonly hasKeyImage: boolean;
+  } {
+    const spends = this.columns.spends.slice();
+    const flags = this.columns.flags.slice();
+    const has = (flag: Flag, index: number) => (flags[index]! & FLAGS[flag]) !== 0;
+    return (index) => ({
+      isSpent: spends[index] !== 0 || has("pending", index),
+      frozen: has("frozen", index),
+      hasKeyImage: has("keyImage", index),
+    });
+  }
+
   /** True while nothing spends the output, and its owner has not frozen it. */
   isFree(index: number): boolean {
     const { spends, flags } = this.columns;

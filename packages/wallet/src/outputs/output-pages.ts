@@ -9,6 +9,7 @@ import {
   PAGE_OUTPUTS,
   type SpendableQuestion,
 } from "./output-page.ts";
+import { OutputStates } from "./output-states.ts";
 import type { SubaddressIndex } from "./owned-output.ts";
 
 /** From this number of outputs on the free ones are found before they are asked for. */
@@ -72,6 +73,10 @@ export class OutputPages {
     return this.pageOf(place).columns.heights[place % PAGE_OUTPUTS]!;
   }
 
+  majorOf(place: number): number {
+    return this.pageOf(place).columns.majors[place % PAGE_OUTPUTS]!;
+  }
+
   minorOf(place: number): number {
     return this.pageOf(place).columns.minors[place % PAGE_OUTPUTS]!;
   }
@@ -89,6 +94,11 @@ export class OutputPages {
   /** Whether it is a RingCT output. */
   isHidden(place: number): boolean {
     return this.pageOf(place).is("rct", place % PAGE_OUTPUTS);
+  }
+
+  /** What may change of the outputs while they stay in their places, as it is now. */
+  states(): OutputStates {
+    return new OutputStates(this.pages);
   }
 
   /** Whether the output at a place may be spent. */

@@ -101,9 +101,14 @@ export class ReceiptPages {
   }
 
   /** The receipts as they are now, for as long as the view is used: to read those at some places. */
-  view(places: Iterable<number>): ReceiptView {
+  view(places: ArrayLike<number>): ReceiptView {
     const wantedPages = new Set<number>();
-    for (const place of places) wantedPages.add(Math.floor(place / PAGE_RECEIPTS));
+    let last = -1;
+    for (let i = 0; i < places.length; i++) {
+      const page = Math.floor(places[i]! / PAGE_RECEIPTS);
+      if (page !== last) wantedPages.add(page);
+      last = page;
+    }
     const view = new PageView(this.#pages, wantedPages);
     this.#liveViews();
     this.#views.add(new WeakRef(view));

@@ -23,6 +23,8 @@ export type ReceiptFilter = {
   readonly minHeight: number;
   /** Up to and including this height. */
   readonly maxHeight: number;
+  /** Whether those with a payment id are left out. */
+  readonly isWithoutId?: boolean;
 };
 
 /** Blocks above a receipt from which on it is in a segment: reorganisations seldom reach that far. */
@@ -217,6 +219,7 @@ export class Receipts implements Iterable<IncomingPayment> {
   }
 
   #isMatch(place: number, filter: ReceiptFilter): boolean {
+    if (filter.isWithoutId === true && this.#hasPaymentId(place)) return false;
     if (filter.account === undefined && filter.minors.length === 0) {
       const { lowest, highest } = this.#zones.at(Math.floor(place / PAGE_RECEIPTS));
       // Nothing has to be read where all of a page match.
@@ -263,12 +266,11 @@ export class Receipts implements Iterable<IncomingPayment> {
 
   /** The receipts at these places, as they are now, whatever is removed later. */
   selected(places: ArrayLike<number>): SelectedReceipts {
-    const keptPlaces = Uint32Array.from(places);
+    const keptPlaces = new Uint32Array(places);
     return new SelectedReceipts(this.#pages.view(keptPlaces), keptPlaces);
   }
 
-  /** Whether the receipt at a place has a payment id. */
-  hasPaymentId(place: number): boolean {
+  #hasPaymentId(place: number): boolean {
     const { chunk, at } = this.#pages.at(place);
     return hasPaymentId(chunk, at);
   }

@@ -1,7 +1,7 @@
 /** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
 import { runSliced } from "@anulo/limits";
 import { fromHex, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
-import { Drawn, wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
+import { Drawn, wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import {
   type HistoryContext,
   type Listed,
@@ -17,16 +17,18 @@ import {
   transferOf,
   transfersOf,
 } from "../history/transfers.ts";
+import { type ListedOutput, listOutputs, type OutputFilter } from "../outputs/listed-outputs.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { retryWhenMoved } from "../outputs/walk.ts";
 import { joined, Selected } from "../packed/records.ts";
 import type { SelectedReceipts } from "../packed/selected-receipts.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { IncomingPayment } from "../state.ts";
-import { isUnlocked, isUnspent, type Now } from "../unlock.ts";
+import { isUnlocked, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseKeyImage, parseTxHash } from "./parse-hex.ts";
-import { cachedAnswer, rememberedPatiently } from "./remembered.ts";
+import { rememberedPatiently } from "./remembered.ts";
 
 function describeTransfer(wallet: Wallet, transfer: Transfer) {
   const { destinations } = transfer;
@@ -83,10 +85,15 @@ function* paymentsWith(
     const isAbove = (place: number) => incoming.lockAt(place).height > minHeight;
     return incoming.selected(incoming.placesWithId(fromHex(paymentId)).filter(isAbove));
   }
-  const filter = { account: undefined, minors: [], minHeight, maxHeight: Number.MAX_SAFE_INTEGER };
-  const places = yield* incoming.matching(filter);
-  const isWithout = (place: number) => !incoming.hasPaymentId(place);
-  return incoming.selected(paymentId === undefined ? places : places.filter(isWithout));
+  const isWithoutId = paymentId !== undefined;
+  const filter = {
+    account: undefined,
+    minors: [],
+    minHeight,
+    maxHeight: Number.MAX_SAFE_INTEGER,
+    isWithoutId,
+  };
+  return incoming.selected(yield* incoming.matching(filter));
 }
 
 /** Lists payments, which are formatted while the response is written. */
@@ -113,26 +120,32 @@ function wholePaymentId(text: string): string | undefined {
   return text.length === 16 ? text.toLowerCase().padEnd(64, "0") : undefined;
 }
 
-/** The properties of an output that may change before it is formatted. */
-function momentOf(output: OwnedOutput, showsKeyImage: boolean) {
-  const keyImage = showsKeyImage ? output.keyImage : undefined;
-  return { output, frozen: output.frozen, keyImage, spent: !isUnspent(output) };
-}
-
-function describeOutput({ output, frozen, keyImage, spent }: ReturnType<typeof momentOf>, now: Now) {
+function describeOutput(output: ListedOutput, { now, showsKeyImage }: OutputOptions) {
+  const { keyImage } = output;
   return {
     amount: output.amount,
     block_height: output.height,
-    frozen,
+    frozen: output.frozen,
     global_index: Number(output.globalIndex),
-    key_image: keyImage === undefined ? "" : toHex(keyImage),
+    key_image: keyImage === undefined || !showsKeyImage ? "" : toHex(keyImage),
     pubkey: toHex(output.oneTimeKey),
-    spent,
+    spent: output.isSpent,
     subaddr_index: output.subaddress,
     tx_hash: toHex(output.txHash),
     tx_size: output.txSize,
     unlocked: isUnlocked(output, now),
   };
+}
+
+type OutputOptions = { readonly now: Now; readonly showsKeyImage: boolean };
+
+/** Lists outputs, which are formatted while the response is written. */
+async function describeOutputs(wallet: Wallet, filter: OutputFilter, showsKeyImage: boolean) {
+  return await retryWhenMoved(async () => {
+    const options = { now: wallet.now(), showsKeyImage };
+    const outputs = await runSliced(listOutputs(wallet.state.outputs, filter));
+    return { transfers: new Drawn(outputs.length, (place) => describeOutput(outputs.at(place), options)) };
+  });
 }
 
 /** Checks a transaction id (32 bytes) and returns its hex digits in lower case. */
@@ -222,28 +235,20 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     });
     return describePayments(wallet, questions);
   },
-  incomingTransfers(params, { opened: { wallet }, token }) {
+  async incomingTransfers(params, { opened: { wallet }, token }) {
     // Whoever has key images sees when outputs are spent.
     const showsKeyImages = token === undefined || token.allows("secrets") || token.allows("spend");
-    const { transfer_type, account_index, subaddr_indices } = params;
+    const { transfer_type, account_index: account, subaddr_indices } = params;
     if (!["all", "available", "unavailable"].includes(transfer_type)) {
       throw new WalletRefusal(
         "TRANSFER_TYPE",
         "Transfer type must be one of: all, available, or unavailable",
       );
     }
-    return cachedAnswer(wallet, { name: "incomingTransfers", params: { ...params, showsKeyImages } }, () => {
-      const { outputs: book } = wallet.state;
-      const minors = new Set(subaddr_indices);
-      const places = [...book.placesOf(account_index)].flatMap((place) => {
-        if (transfer_type !== "all" && (transfer_type === "available") !== book.isUnspent(place)) return [];
-        const output = book.at(place)!;
-        return minors.size === 0 || minors.has(output.subaddress.minor) ? [output] : [];
-      });
-      const now = wallet.now();
-      const outputs = places.map((output) => momentOf(output, showsKeyImages));
-      return { transfers: drawn(outputs, (moment) => describeOutput(moment, now)) };
-    });
+    const isSpent = transfer_type === "all" ? undefined : transfer_type === "unavailable";
+    const filter = { account, minors: new Set(subaddr_indices), isSpent };
+    const question = { name: "incomingTransfers", params: { ...params, showsKeyImages } };
+    return await rememberedPatiently(wallet, question, () => describeOutputs(wallet, filter, showsKeyImages));
   },
   async getTransfers(params, { opened: { wallet } }) {
     if (params.pool) await wallet.refreshPool();
