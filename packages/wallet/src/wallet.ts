@@ -45,7 +45,6 @@ export type ReadonlyState = Readonly<WalletState>;
 
 export class Wallet {
   preferences: Preferences;
-  /** Results computed from the state, cached for its readers. */
   readonly facts: CachedFacts = new CachedFacts(() => this.moment);
   /** Threads, clock and randomness, owned by the opener of the wallet. */
   readonly runtime: Runtime;
@@ -122,7 +121,6 @@ export class Wallet {
     return this.#ledger.state.height;
   }
 
-  /** Progress of the scan under way, once it can be estimated. */
   get progress(): ScanProgress | undefined {
     return this.#scans.progress;
   }
@@ -340,6 +338,7 @@ export class Wallet {
     return this.#scans.inTurn(async () => {
       // Deleted data can only be fetched again if the node responds.
       await this.daemon.getHeight();
+      await this.#events?.prepareReset();
       await this.commit({ kind: "reset", ...options });
       return await this.#scans.refresh(0);
     });
@@ -359,9 +358,12 @@ export class Wallet {
   }
 
   async #undo(height: number): Promise<void> {
-    await this.#scans.undoDownTo(height);
+    await this.undoDownTo(height);
     await this.commit(undoneFrom(height, this.state));
   }
+
+  /** Undoes most blocks from a height on, in parts, while nothing is scanned; the change that follows undoes the rest. */
+  undoDownTo = (height: number): Promise<void> => this.#scans.undoDownTo(height);
 
   /**
    * Scans the pool for incoming payments. While a scan is under way, or if the node doesn't respond, the last result

@@ -40,6 +40,7 @@ export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Prom
     const keys = { ...wallet.keys, spendSecret };
     const runs = await blocksOfBackground({ ...wallet.state, background }, keys, wallet.runtime.threads);
     try {
+      await wallet.undoDownTo(background.fromHeight);
       await wallet.commit({ kind: "backgroundEnds" });
       await settle(wallet, runs);
     } finally {

@@ -1,22 +1,14 @@
 /** Exchange with the other wallet of a cold-signing pair: outputs in one direction, key images in the other. */
-import { forEachSliced, TimeSlice } from "@anulo/limits";
-import {
-  BadBytes,
-  concatBytes,
-  decode,
-  equalBytes,
-  keyInputs,
-  type Transaction,
-  toHex,
-} from "@anulo/protocol";
+import { forEachSliced, runSliced, TimeSlice } from "@anulo/limits";
+import { BadBytes, concatBytes, equalBytes, keyInputs, type Transaction, toHex } from "@anulo/protocol";
 import type { SpentStatus } from "../changes.ts";
 import {
   type ExportedOutputs,
   type ExportedPart,
-  exportedOutputs,
   importOutput,
   isImported,
   piecesOfExport,
+  readExported,
 } from "../cold-signing/exported-outputs.ts";
 import { outputToSign, type SignedKeyImage, SignedKeyImages } from "../cold-signing/key-images.ts";
 import { hasMagic, magicOf, sealInPieces, unseal } from "../cold-signing/sealed.ts";
@@ -38,6 +30,8 @@ const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
 const KEY_IMAGES_PER_CALL = 1000;
 /** Number of key images in one change: to apply one holds the event loop. */
 const KEY_IMAGES_PER_CHANGE = 256;
+/** The same of outputs. */
+const OUTPUTS_PER_CHANGE = 256;
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", message);
@@ -106,7 +100,14 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
     if (own === undefined || isImported(own) || equalBytes(own.oneTimeKey, output.oneTimeKey)) continue;
     throw refusal("Failed to import outputs: they are not those this wallet has found itself");
   }
-  await wallet.importOutputs({ kind: "importedOutputs", offset, total, outputs: imported });
+  let from = 0;
+  do {
+    // What a scan has found meanwhile comes behind those that are imported.
+    if (wallet.hasScanned) throw refusal("Failed to import outputs: Hot wallets cannot import outputs");
+    const some = imported.slice(from, from + OUTPUTS_PER_CHANGE);
+    await wallet.importOutputs({ kind: "importedOutputs", offset: offset + from, total, outputs: some });
+    from += OUTPUTS_PER_CHANGE;
+  } while (from < imported.length);
   return state.outputs.count;
 }
 
@@ -120,7 +121,7 @@ export async function importSealedOutputs(wallet: Wallet, sealed: Uint8Array): P
   if (!equalBytes(plain.subarray(0, 64), concatBytes(spendPublic, viewPublic)))
     throw refusal("Outputs from are for a different account");
   try {
-    return await importOutputs(wallet, decode(exportedOutputs, plain.subarray(64)));
+    return await importOutputs(wallet, await runSliced(readExported(plain.subarray(64))));
   } catch (error) {
     if (error instanceof BadBytes) throw refusal("Failed to import outputs: they can't be read");
     throw error;

@@ -3,20 +3,23 @@
  * Source: wallet2.cpp `export_multisig`, `import_multisig`.
  */
 import { keyImageOf, NONCES_PER_SIGNATURE, pointAdd, publicKeyOf, randomScalar, wipe } from "@anulo/crypto";
+import { runSliced } from "@anulo/limits";
 import {
   BadBytes,
   bytes32,
   type Codec,
   compareBytes,
   concatBytes,
-  decode,
   encode,
   equalBytes,
   list,
+  Reader,
   struct,
   toHex,
+  varint,
 } from "@anulo/protocol";
 import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
+import { mapped } from "../lists.ts";
 import { ownOneTimeSecret, signerKeyOf } from "../multisig/account-keys.ts";
 import { choose, type MultisigAccount } from "../multisig/key-exchange.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
@@ -30,6 +33,8 @@ import { learnKeyImagesOf } from "./cold-exchange.ts";
 
 const MAGIC = magicOf("Monero multisig export", 1);
 const HEADER_BYTES = 96;
+/** Outputs of one change. */
+const OUTPUTS_PER_CHANGE = 128;
 
 const noncePoints = struct().field("L", bytes32).field("R", bytes32);
 const signerInfo: Codec<SignerInfo> = struct()
@@ -38,6 +43,20 @@ const signerInfo: Codec<SignerInfo> = struct()
   .field("partialKeyImages", list(bytes32));
 /** The data that one signer exports about all outputs. */
 export const signerInfos: Codec<SignerInfo[]> = list(signerInfo);
+
+/** Reads what one signer exports, and nothing behind it; pauses between outputs. Throws `BadBytes`. */
+function* readSignerInfos(bytes: Uint8Array): Generator<void, SignerInfo[]> {
+  const reader = new Reader(bytes);
+  const count = varint.read(reader);
+  if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
+  const infos: SignerInfo[] = [];
+  while (infos.length < count) {
+    infos.push(signerInfo.read(reader));
+    yield;
+  }
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  return infos;
+}
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `Error calling import_multisig: ${message}`);
@@ -64,14 +83,24 @@ export async function exportInfo(wallet: Wallet, account: MultisigAccount): Prom
     const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar(wallet.runtime.random));
     return { key: toHex(output.oneTimeKey), nonces, info: infoOf(output, account, nonces) };
   });
-  // The nonces are stored before any signer can use them.
-  await wallet.commit({ kind: "multisigNonces", nonces: entries.map(({ key, nonces }) => [key, nonces]) });
-  const body = encode(
-    signerInfos,
-    entries.map(({ info }) => info),
-  );
-  const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(account), body);
-  return seal(MAGIC, plain, wallet);
+  // The nonces are stored before any signer can use them. Some at a time: those exported before are void with the first.
+  for (const some of partsOf(entries))
+    await wallet.commit({ kind: "multisigNonces", nonces: some.map(({ key, nonces }) => [key, nonces]) });
+  const head = concatBytes(spendPublic, viewPublic, signerKeyOf(account));
+  const infos = mapped(entries, ({ info }) => encode(signerInfo, info));
+  return seal(MAGIC, piecesOf(head, encode(varint, entries.length), infos), wallet);
+}
+
+function* piecesOf(head: Uint8Array, count: Uint8Array, infos: Iterable<Uint8Array>): Generator<Uint8Array> {
+  yield head;
+  yield count;
+  yield* infos;
+}
+
+/** Some items at a time, as many as one change may have: to apply one holds the event loop. */
+function* partsOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += OUTPUTS_PER_CHANGE)
+    yield items.slice(from, from + OUTPUTS_PER_CHANGE);
 }
 
 /**
@@ -113,15 +142,15 @@ async function openInfo(
   if (equalBytes(signer, signerKeyOf(account))) return undefined;
   if (!account.signers.some((member) => equalBytes(member, signer)))
     throw refusal("Signer is not a member of this multisig wallet");
-  const infos = readInfos(plain.subarray(HEADER_BYTES));
+  const infos = await readInfos(plain.subarray(HEADER_BYTES));
   if (!infos.every((info) => equalBytes(info.signer, signer)))
     throw refusal("Mismatched signers in imported multisig info");
   return infos;
 }
 
-function readInfos(body: Uint8Array): SignerInfo[] {
+async function readInfos(body: Uint8Array): Promise<SignerInfo[]> {
   try {
-    return decode(signerInfos, body);
+    return await runSliced(readSignerInfos(body));
   } catch (error) {
     if (error instanceof BadBytes) throw refusal("Failed to load output data");
     throw error;
@@ -167,7 +196,7 @@ async function learnUnasked(
   });
   if (fresh.length === 0) return undefined;
   const images = fresh.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
-  await wallet.learnKeyImages({ kind: "coldKeyImages", images });
+  for (const some of partsOf(images)) await wallet.learnKeyImages({ kind: "coldKeyImages", images: some });
   return fresh.reduce((lowest, { height }) => Math.min(lowest, height), wallet.height);
 }
 
@@ -220,10 +249,11 @@ async function importSources(
   const keyImages = await mapPatiently(entries, ([n, output]) =>
     compositeKeyImage(output, account, infos[n]!),
   );
-  await wallet.commit({
-    kind: "multisigInfos",
-    infos: entries.map(([n, { oneTimeKey }]) => [toHex(oneTimeKey), infos[n]!]),
-  });
+  for (const some of partsOf(entries))
+    await wallet.commit({
+      kind: "multisigInfos",
+      infos: some.map(([n, { oneTimeKey }]) => [toHex(oneTimeKey), infos[n]!]),
+    });
   if (isLookedUp && wallet.daemon.isTrusted) {
     await learnKeyImagesOf(wallet, { keyImages, offset: 0, checkMoved });
     return count;

@@ -15,6 +15,7 @@ import {
   type Codec,
   equalBytes,
   list,
+  Reader,
   refine,
   struct,
   type TypeOf,
@@ -62,25 +63,44 @@ export type ExportedOutputs = {
   readonly outputs: readonly ExportedOutput[];
 };
 
-const formerOutputs = list(formerOutput);
-const outputsOfPart = list(exportedOutput);
-
 /** Written in today's format: three values. 0.18.0 wrote two, without the total: these can be read too. */
 export const exportedOutputs: Codec<ExportedOutputs> = {
   read(reader) {
-    const values = varint.read(reader);
-    if (values !== 2 && values !== 3) throw reader.bad("no list of outputs");
-    const offset = varint.read(reader);
-    if (values === 3) return { offset, total: varint.read(reader), outputs: outputsOfPart.read(reader) };
-    const former = formerOutputs.read(reader);
-    const outputs = former.map((each) => ({ ...each, version: 1, account: 0, address: 0 }));
-    return { offset, total: offset + outputs.length, outputs };
+    const steps = readSteps(reader);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
   },
   write(writer, { offset, total, outputs }) {
     for (const value of [3, offset, total]) varint.write(writer, value);
-    outputsOfPart.write(writer, [...outputs]);
+    list(exportedOutput).write(writer, [...outputs]);
   },
 };
+
+/** Reads the form of `exportedOutputs`, and nothing behind it; pauses between outputs. Throws `BadBytes`. */
+export function* readExported(bytes: Uint8Array): Generator<void, ExportedOutputs> {
+  const reader = new Reader(bytes);
+  const exported = yield* readSteps(reader);
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  return exported;
+}
+
+function* readSteps(reader: Reader): Generator<void, ExportedOutputs> {
+  const values = varint.read(reader);
+  if (values !== 2 && values !== 3) throw reader.bad("no list of outputs");
+  const offset = varint.read(reader);
+  const total = values === 3 ? varint.read(reader) : undefined;
+  const count = varint.read(reader);
+  if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
+  const outputs: ExportedOutput[] = [];
+  while (outputs.length < count) {
+    if (values === 3) outputs.push(exportedOutput.read(reader));
+    else outputs.push({ ...formerOutput.read(reader), version: 1, account: 0, address: 0 });
+    yield;
+  }
+  return { offset, total: total ?? offset + count, outputs };
+}
 
 const FLAGS = { spent: 1, frozen: 2, rct: 4, keyImageKnown: 8, keyImageRequested: 16 } as const;
 

@@ -10,20 +10,15 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { IncomingPayment, Intent, OutgoingPayment } from "../state.ts";
 import type { Now } from "../unlock.ts";
 import { paymentEvent, paymentKey, transferEvent, type UndoneReason, type WalletEvent } from "./event.ts";
-import { type Settling, Unsettled } from "./settling.ts";
+import { type Followed, followedPayment, followedTransfer, keyOf } from "./followed.ts";
+import { RememberedPayments } from "./remembered-payments.ts";
+import { isOwnChange, ResetMemory } from "./reset-memory.ts";
+import { Unsettled } from "./settling.ts";
 import { idsOf, isForgetting, receiptsTakenBy, reportedTo, undoneFrom } from "./touched-by.ts";
 import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
 
 /** Numbers of confirmations that are reported, beside the first. */
 const USUAL_CONFIRMATIONS: readonly number[] = [10];
-
-type Followed = Settling & {
-  readonly isPayment: boolean;
-  readonly item: IncomingPayment | OutgoingPayment;
-};
-
-/** A payment that was reported before blocks are scanned again. */
-type Known = { readonly payment: IncomingPayment; isFound: boolean };
 
 /** The ledger before a change, as far as the change may touch it. */
 type Before = {
@@ -45,13 +40,16 @@ type Before = {
 export class EventDeriver {
   readonly #ledger: Ledger;
   readonly #confirmations: readonly number[];
-  readonly #unsettled = new Unsettled<Followed>();
+  #unsettled = new Unsettled<Followed>();
   /** Payments of the pool's list that are in blocks by now. */
   readonly #mined = new Set<string>();
   /** Payments that have left the pool: only a scan to the tip shows whether a block contains them. */
   readonly #leftPool = new Map<string, IncomingPayment>();
-  readonly #lastSteps = new Map<string, Known>();
-  readonly #knownTransfers = new Map<string, TransferStage>();
+  /** What was reported before blocks are scanned again. */
+  #lastSteps = new RememberedPayments();
+  #knownTransfers = new Map<string, TransferStage>();
+  /** What the next reset needs, as far as it is read. */
+  #resetMemory: ResetMemory | undefined;
   /** Idempotency keys of calls by the transactions that these created. */
   readonly #keys = new Map<string, string>();
   /**
@@ -88,7 +86,8 @@ export class EventDeriver {
       const lock = incoming.lockAt(place);
       if (this.#isOver(lock, knownAt(lock))) continue;
       const payment = incoming.at(place);
-      if (!this.#isOwnChange(payment)) this.#follow(this.#followedPayment(payment), knownAt(payment));
+      if (!this.#isOwnChange(payment))
+        this.#follow(followedPayment(payment, this.#confirmations), knownAt(payment));
     }
     for (const payment of outgoing.unsettled(this.#depth, now.height)) {
       this.#follow(followedTransfer(payment), knownAt(payment));
@@ -113,12 +112,40 @@ export class EventDeriver {
     return this.#leftPool.size > 0;
   }
 
+  /** Reads what a reset needs, in steps before it, between which other changes may be observed. */
+  prepareReset(): Generator<void> {
+    this.#resetMemory = this.#newResetMemory();
+    return this.#resetMemory.read();
+  }
+
   /** Applies the change; returns the events that it causes. */
   observe(change: WalletChange, apply: () => void): WalletEvent[] {
+    if (change.kind === "reset") return [this.#observeReset(change, apply)];
+    if (this.#resetMemory !== undefined) for (const id of idsOf(change)) this.#resetMemory.touch(id);
     const before = this.#before(change);
-    if (isForgetting(change)) this.#remember(before, change.kind === "reset");
+    if (isForgetting(change)) this.#remember(before);
     apply();
     return [...this.#tell(change, before)];
+  }
+
+  #newResetMemory(): ResetMemory {
+    return new ResetMemory(this.#ledger.state, {
+      payments: this.#lastSteps,
+      transfers: this.#knownTransfers,
+    });
+  }
+
+  /** Remembers everything that was reported, since all blocks are scanned again. */
+  #observeReset({ hard }: Extract<WalletChange, { kind: "reset" }>, apply: () => void): WalletEvent {
+    const { payments, transfers } = (this.#resetMemory ?? this.#newResetMemory()).finish();
+    this.#resetMemory = undefined;
+    this.#lastSteps = payments;
+    this.#knownTransfers = transfers;
+    this.#unsettled = new Unsettled();
+    this.#mined.clear();
+    const { height } = this.#ledger.state;
+    apply();
+    return { type: "wallet_rescan", height, hard };
   }
 
   #now(height = this.#ledger.state.height): Now {
@@ -141,17 +168,14 @@ export class EventDeriver {
     const from = undoneFrom(change, state);
     const receipts = receiptsTakenBy(change, state);
     const undoneTransfers = from < Number.POSITIVE_INFINITY ? state.outgoing.confirmedFrom(from) : [];
-    const isRest = change.kind === "reset";
-    const ids = isRest ? [...state.outgoing.keys()] : idsOf(change);
-    const pool =
-      change.kind === "pool" || isRest ? state.pool.filter((payment) => !this.#isOwnChange(payment)) : [];
+    const pool = change.kind === "pool" ? state.pool.filter((payment) => !this.#isOwnChange(payment)) : [];
     return {
       height: state.height,
       incoming: state.incoming.length - receipts.length,
       // Change that was recognised as such was not reported.
       undone: receipts.filter((payment) => !this.#isOwnChange(payment)),
       undoneTransfers,
-      stages: new Map(ids.map((id) => [id, this.#stageBefore(id)])),
+      stages: new Map(idsOf(change).map((id) => [id, this.#stageBefore(id)])),
       pool,
       doubleSpent: new Set(state.pool.filter(({ doubleSpendSeen }) => doubleSpendSeen).map(paymentKey)),
       rescanTo: state.rescanTo,
@@ -169,19 +193,15 @@ export class EventDeriver {
   }
 
   /** Remembers what was reported of blocks that are scanned again. */
-  #remember({ undone, undoneTransfers, pool, stages }: Before, isReset: boolean): void {
-    for (const payment of [undone, pool].flat()) {
-      const key = paymentKey(payment);
-      this.#lastSteps.set(key, { payment, isFound: false });
-      this.#unsettled.drop(key);
+  #remember({ undone, undoneTransfers }: Before): void {
+    for (const payment of undone) {
+      this.#lastSteps.add(payment);
+      this.#unsettled.drop(paymentKey(payment));
     }
     for (const { txHash } of undoneTransfers) {
       this.#knownTransfers.set(toHex(txHash), "mined");
       this.#unsettled.drop(toHex(txHash));
     }
-    if (!isReset) return;
-    this.#mined.clear();
-    for (const [id, { stage }] of stages) this.#knownTransfers.set(id, stage);
   }
 
   *#tell(change: WalletChange, before: Before): Generator<WalletEvent> {
@@ -189,9 +209,6 @@ export class EventDeriver {
     switch (change.kind) {
       case "eventSource":
         yield { type: "events_started", height: state.height };
-        return;
-      case "reset":
-        yield { type: "wallet_rescan", height: before.height, hard: change.hard };
         return;
       case "time":
         yield* this.#steps(this.#unsettled.dueByTime(this.#now()));
@@ -228,7 +245,7 @@ export class EventDeriver {
       if (stays.has(key)) continue;
       this.#unsettled.drop(key);
       this.#mined.delete(key);
-      this.#lastSteps.delete(key);
+      this.#lastSteps.forget(payment);
       yield paymentEvent("payment_undone", payment, { reason });
     }
     for (const payment of undoneTransfers) {
@@ -264,20 +281,16 @@ export class EventDeriver {
   ): Generator<WalletEvent> {
     if (this.#isOwnChange(payment)) return;
     const key = paymentKey(payment);
-    const last = this.#lastSteps.get(key);
-    const wasInBlock =
-      last === undefined ? this.#isBlind && payment.height < rescanTo : last.payment.height > 0;
-    if (last !== undefined) last.isFound = true;
+    const last = this.#lastSteps.find(payment);
+    const wasInBlock = last === undefined ? this.#isBlind && payment.height < rescanTo : last === "block";
     this.#leftPool.delete(key);
     if (pooled.has(key)) this.#mined.add(key);
     if (!wasInBlock) yield paymentEvent("payment_in_block", payment);
-    yield* this.#followFrom(this.#followedPayment(payment), wasInBlock ? rescanTo : 0);
+    yield* this.#followFrom(followedPayment(payment, this.#confirmations), wasInBlock ? rescanTo : 0);
   }
 
-  /** Whether a payment is our own change: a wallet that can't see spends still knows which transactions it sent. */
-  #isOwnChange({ txHash, subaddress }: IncomingPayment): boolean {
-    const own = this.#ledger.state.outgoing.get(toHex(txHash));
-    return own !== undefined && own.account === subaddress.major;
+  #isOwnChange(payment: IncomingPayment): boolean {
+    return isOwnChange(this.#ledger.state, payment);
   }
 
   *#tellPool({ pool, doubleSpent }: Before, isScanned: boolean): Generator<WalletEvent> {
@@ -289,13 +302,13 @@ export class EventDeriver {
       const key = paymentKey(payment);
       if (after.has(key) || this.#mined.delete(key)) continue;
       this.#leftPool.set(key, payment);
-      this.#lastSteps.delete(key);
+      this.#lastSteps.forget(payment);
     }
     for (const payment of state.pool) {
       const key = paymentKey(payment);
       if (this.#isOwnChange(payment)) continue;
       const isBack = this.#leftPool.delete(key);
-      const isNew = !before.has(key) && !isBack && this.#lastSteps.get(key) === undefined;
+      const isNew = !before.has(key) && !isBack && !this.#lastSteps.has(payment);
       if (isNew) yield paymentEvent("payment_in_pool", payment);
       if (payment.doubleSpendSeen && !doubleSpent.has(key))
         yield paymentEvent("payment_double_spent", payment);
@@ -305,8 +318,10 @@ export class EventDeriver {
       if (payment !== undefined && this.#leftPool.delete(key)) yield paymentEvent("payment_dropped", payment);
     }
     if (state.rescanTo > 0) return;
-    for (const [key, { payment, isFound }] of this.#lastSteps)
-      if (payment.height === 0 && !isFound && !after.has(key)) this.#leftPool.set(key, payment);
+    for (const payment of this.#lastSteps.waiting()) {
+      const key = paymentKey(payment);
+      if (!after.has(key)) this.#leftPool.set(key, payment);
+    }
     this.#lastSteps.clear();
   }
 
@@ -367,32 +382,16 @@ export class EventDeriver {
     return transferEvent("transfer_final", payment, key);
   }
 
-  #followedPayment(item: IncomingPayment): Followed {
-    return { isPayment: true, item, marks: this.#confirmations, tellsUnlock: true };
-  }
-
   /** Events for what was reported and was not found again, once the rescan has reached its former height. */
   *#endRescan({ rescanTo }: Before): Generator<WalletEvent> {
     const { state } = this.#ledger;
     if (rescanTo === 0 || state.rescanTo > 0) return;
     this.#isBlind = false;
     this.#knownTransfers.clear();
-    for (const [key, { payment, isFound }] of this.#lastSteps) {
-      if (payment.height === 0) continue; // until the next scan of the pool
-      this.#lastSteps.delete(key);
-      if (!isFound && payment.height >= state.settings.refreshFromHeight)
+    for (const payment of this.#lastSteps.lost())
+      if (payment.height >= state.settings.refreshFromHeight)
         yield paymentEvent("payment_undone", payment, { reason: "rescan" });
-    }
+    // Those in the pool are remembered until its next scan.
+    this.#lastSteps.forgetBlocks();
   }
 }
-
-const keyOf = ({ isPayment, item }: Followed): string =>
-  isPayment ? paymentKey(item as IncomingPayment) : toHex(item.txHash);
-
-/** A transaction is followed until its change can be spent and no reorganisation undoes it. */
-const followedTransfer = (item: OutgoingPayment): Followed => ({
-  isPayment: false,
-  item,
-  marks: [DEEP],
-  tellsUnlock: item.change > 0n,
-});

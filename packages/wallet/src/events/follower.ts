@@ -1,6 +1,7 @@
 /** Writes the events of a wallet's changes to an event log, each change once and in order. */
 
 import { createHash, randomBytes } from "node:crypto";
+import { runSliced } from "@anulo/limits";
 import { equalBytes } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import { applyChange } from "../ledger/apply-change.ts";
@@ -148,6 +149,11 @@ export class Follower {
    */
   get waitsForScan(): boolean {
     return !this.#isLost && this.#deriver?.waitsForScan === true;
+  }
+
+  /** Reads what the events of a reset need, in slices before it: other changes may be observed meanwhile. */
+  async prepareReset(): Promise<void> {
+    if (this.#deriver !== undefined) await runSliced(this.#deriver.prepareReset());
   }
 
   /** Applies a change; the returned entry has to be passed to `keep` once the change is durable. */

@@ -47,6 +47,8 @@ export function idsOf(change: WalletChange): string[] {
         ...(change.payments ?? []).map(({ payment }) => toHex(payment.txHash)),
         ...(change.unsent ?? []),
       ];
+    case "takenOver":
+      return (change.payments ?? []).map(({ txHash }) => toHex(txHash));
     default:
       return [];
   }

@@ -46,8 +46,10 @@ function moveBack(ledger: Ledger, height: number): void {
 
 function detachBackground({ state: { background }, touched }: Ledger, height: number): void {
   if (background === undefined) return;
-  touched.from("backgroundTransactions", 0);
-  keepWhere(background.transactions, (transaction) => transaction.height < height);
+  const { transactions } = background;
+  const first = transactions.findIndex((transaction) => transaction.height >= height);
+  if (first !== -1) touched.from("backgroundTransactions", first);
+  keepWhere(transactions, (transaction) => transaction.height < height);
   background.fromHeight = Math.min(background.fromHeight, Math.max(1, height));
 }
 
