@@ -27,6 +27,11 @@ export function receiptsTakenBy(change: WalletChange, state: Readonly<WalletStat
   if (change.kind === "keyImages")
     for (const { txHash } of change.transactions)
       for (const place of incoming.placesOf(txHash)) places.add(place);
+  // Those that were found ahead of the blocks, in another block.
+  if (change.kind === "blocks" || change.kind === "transactions")
+    for (const { txHash, height } of change.transactions)
+      for (const place of incoming.placesOf(txHash))
+        if (incoming.lockAt(place).height !== height) places.add(place);
   return [...places].sort((a, b) => a - b).map((place) => incoming.at(place));
 }
 

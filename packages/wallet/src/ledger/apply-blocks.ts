@@ -1,5 +1,5 @@
 /** Applies the scanner's results to the ledger. */
-import { toHex } from "@anulo/protocol";
+import { equalBytes, toHex } from "@anulo/protocol";
 import { type BlocksChange, isReorganisation, undoneBy } from "../changes.ts";
 import type { HotOutput } from "../outputs/output-page.ts";
 import { type OwnedOutput, SOMEBODY, type SubaddressIndex } from "../outputs/owned-output.ts";
@@ -75,8 +75,28 @@ type Receipt = { index: SubaddressIndex; amount: bigint; amounts: bigint[] };
 /** Applies the receipts and spends of one transaction of the chain; applying it again changes nothing. */
 export function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void {
   const receipts = new Map<string, Receipt>();
+  moveOutputs(ledger, transaction, receipts);
   for (const output of transaction.received) receive(ledger, { transaction, output, receipts });
   settle(ledger, transaction, receipts);
+}
+
+/**
+ * Puts what is known of a transaction into the block it is in now: it was scanned alone, ahead of the blocks, and its
+ * block was reorganised before these were scanned.
+ */
+function moveOutputs(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<string, Receipt>): void {
+  const { outputs } = ledger.state;
+  const { txHash, height, timestamp, received } = transaction;
+  for (const output of received) {
+    const { outputIndex, globalIndex, oneTimeKey } = output;
+    const place = outputs.placeOfKey(oneTimeKey);
+    if (place === undefined || outputs.heightOf(place) === height) continue;
+    const own = outputs.at(place)!;
+    if (own.outputIndex !== outputIndex || !equalBytes(own.txHash, txHash)) continue;
+    if (receipts.size === 0) removeReceipts(ledger, [transaction]);
+    outputs.replace(place, { ...own, height, timestamp, globalIndex });
+    addReceipt(receipts, output, output.amount - (own.replaces?.amount ?? 0n));
+  }
 }
 
 /** Records the receipts: those of a transaction that spends are change, others are income. */
