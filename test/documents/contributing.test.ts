@@ -38,6 +38,13 @@ const smaller = new Map<string, { parts: Record<string, string>; shows: RegExp }
     "npm run golden -- node_read --show",
     { parts: { node_read: "node_login" }, shows: /agreeing.* 0 differing/ },
   ],
+  [
+    "node bench/fleet-reads.mjs",
+    {
+      parts: { "fleet-reads.mjs": "fleet-reads.mjs --wallets 6 --seconds 0.2" },
+      shows: /3 processes, each for all wallets/,
+    },
+  ],
   ["npm run sync -- --blocks 20_000", { parts: { "20_000": "100" }, shows: /blocks\/s/ }],
 ]);
 

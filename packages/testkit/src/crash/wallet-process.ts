@@ -44,6 +44,10 @@ export class WalletProcess {
     return new WalletProcess(child, url, () => output);
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   /** The last of what it printed. */
   get output(): string {
     return this.#output();
