@@ -84,3 +84,37 @@ test("a signer who tells more than he has, or of more outputs than there are, ma
   // Beyond the outputs there are nothing is looked at, be it no point.
   assert.equal(await take({}, 20), 2);
 });
+
+test("what signers exchange about many outputs is kept some at a time, of each output", async () => {
+  const many = Array.from({ length: 300 }, (_, i) => ({
+    ...outputs[0]!,
+    oneTimeKey: publicKeyOf(Uint8Array.of(1 + (i % 256), i >> 8, 1, ...new Uint8Array(29))),
+    keyImage: undefined,
+  }));
+  const sizes: Record<string, number[]> = {};
+  const holdsMany = (wallet: Wallet) => {
+    wallet.state.outputs.truncate(0);
+    for (const output of many) wallet.state.outputs.push(output);
+    const { commit } = wallet;
+    wallet.commit = async (change) => {
+      const items = { multisigNonces: "nonces", multisigInfos: "infos", coldKeyImages: "images" }[
+        change.kind as string
+      ];
+      const list = (change as unknown as Record<string, readonly unknown[]>)[items ?? ""] ?? [];
+      sizes[change.kind] = [...(sizes[change.kind] ?? []), list.length];
+      await commit.call(wallet, change);
+    };
+    return wallet;
+  };
+  const theirs = holdsMany(walletOf(second));
+  const sealed = [await exportInfo(theirs, second)];
+  const names = many.map(({ oneTimeKey }) => toHex(oneTimeKey));
+  assert.deepEqual([...theirs.state.multisigNonces.keys()], names);
+  const { wallet } = importing();
+  holdsMany(wallet);
+  assert.equal(await importInfo(wallet, first, { sealed, isLookedUp: true }), 300);
+  assert.deepEqual([...wallet.state.multisigInfos.keys()], names);
+  assert.deepEqual([...wallet.state.coldKeyImages.keys()], names);
+  const parts = [128, 128, 44];
+  assert.deepEqual(sizes, { multisigNonces: parts, multisigInfos: parts, coldKeyImages: parts });
+});
