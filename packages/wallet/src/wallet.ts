@@ -45,6 +45,7 @@ export type ReadonlyState = Readonly<WalletState>;
 
 export class Wallet {
   preferences: Preferences;
+  /** Results computed from the state, cached for its readers. */
   readonly facts: CachedFacts = new CachedFacts(() => this.moment);
   /** Threads, clock and randomness, owned by the opener of the wallet. */
   readonly runtime: Runtime;
@@ -121,6 +122,7 @@ export class Wallet {
     return this.#ledger.state.height;
   }
 
+  /** Progress of the scan under way, once it can be estimated. */
   get progress(): ScanProgress | undefined {
     return this.#scans.progress;
   }
@@ -169,9 +171,7 @@ export class Wallet {
   }
 
   /** Computes many addresses before `addressOf` is called for them, and yields to the event loop in between. */
-  async prepareAddresses(indices: Iterable<SubaddressIndex>): Promise<void> {
-    await this.#addresses.prepare(indices);
-  }
+  prepareAddresses = (indices: Iterable<SubaddressIndex>): Promise<void> => this.#addresses.prepare(indices);
 
   /** Index of an address of this wallet, its look-ahead included; undefined for any other text. */
   indexOf(address: string): SubaddressIndex | undefined {

@@ -83,7 +83,7 @@ export async function exportInfo(wallet: Wallet, account: MultisigAccount): Prom
     const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar(wallet.runtime.random));
     return { key: toHex(output.oneTimeKey), nonces, info: infoOf(output, account, nonces) };
   });
-  // The nonces are stored before any signer can use them. Some at a time: those exported before are void with the first.
+  // The nonces are stored before any signer can use them. Some at a time: an output keeps its former ones until its turn.
   for (const some of partsOf(entries))
     await wallet.commit({ kind: "multisigNonces", nonces: some.map(({ key, nonces }) => [key, nonces]) });
   const head = concatBytes(spendPublic, viewPublic, signerKeyOf(account));
