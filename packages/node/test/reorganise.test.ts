@@ -151,7 +151,14 @@ test("a branch that has lost a transaction is forgotten, and wins once it comes 
   assert.deepEqual(parts.state.view().topId, top);
   assert.deepEqual(read.alternativeBlocks(), []);
   const again = await readBlockWithTransactions(sideBlob, blocks[first]!.transactions);
+  const added: string[] = [];
+  const end = chain.events.listen((event) => {
+    if (event.type === "transactionAdded") added.push(toHex(event.id));
+  });
   assert.equal(await acceptBlock(parts, again), "alternative");
+  end();
+  // They wait in the pool now, as transactions that were sent alone.
+  assert.deepEqual(added.sort(), [...again.transactions!.keys()].sort());
   assert.equal(await acceptBlock(parts, child), "reorganised");
   assert.equal(read.height(), first + 3);
   assert.deepEqual(read.blockInfo(first + 1)?.hash, side);

@@ -27,7 +27,7 @@ async function syncsOf(folder: string, work: () => Promise<unknown>): Promise<st
       return Object.assign(file, {
         datasync: async () => {
           await datasync.call(file);
-          for (let i = 0; i < 5; i++) await setImmediate();
+          for (let i = 0; i < 5000; i++) await setImmediate();
           done.push("the record");
         },
       });
