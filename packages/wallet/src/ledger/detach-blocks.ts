@@ -94,8 +94,9 @@ function keptOutput(ledger: Ledger, newest: OwnedOutput, height: number): OwnedO
   let output: OwnedOutput | undefined = newest;
   while (output !== undefined && output.height >= height) output = output.replaces;
   if (output === undefined) noteFrozen(ledger, newest);
-  // Both have the same key image: what its owner has frozen stays frozen.
-  return output && { ...output, frozen: newest.frozen };
+  // Both have the same key image: what was learnt or decided of the newest is true of the one that remains.
+  const { keyImage, frozen, pendingSpend } = newest;
+  return output && { ...output, keyImage, frozen, pendingSpend };
 }
 
 /** An output that its owner has frozen is frozen again when it is found again. */
