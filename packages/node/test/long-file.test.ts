@@ -18,6 +18,7 @@ import { admit, admitFromStranger } from "../src/pool/admit.ts";
 import { rowsOfInputs } from "../src/pool/rows-of-inputs.ts";
 import { createAnswerMemory } from "../src/rpc/memory.ts";
 import { outputHandlers } from "../src/rpc/outputs.ts";
+import { sendRawTransaction } from "../src/rpc/send-raw-transaction.ts";
 import { transactionHandlers } from "../src/rpc/transactions.ts";
 import { chainIn } from "./chain-fixture.ts";
 import { recordedChain, recordedPool } from "./recorded-chains.ts";
@@ -146,7 +147,32 @@ test("a payment's rows are prefetched before it enters the pool, unless it is re
     (error) => error instanceof RuleViolation && error.violation.code === "RING_SIZE",
   );
   assert.deepEqual(named[3], {});
-  assert.equal(named.length, 4);
+  // Nor for one that is in a block, which any peer can send as often as it likes.
+  const [mined] = chain.flatMap(({ transactions }) => transactions);
+  assert.equal(await admitFromStranger(parts, { ...submission, blob: mined! }), "known");
+  assert.deepEqual(named[4], {});
+  assert.equal(named.length, 5);
+  await close();
+});
+
+test("the rows of a payment that a caller of a restricted port submits wait behind those of others", async () => {
+  const { parts, areStrangers, close } = await openLongFile();
+  const { completion } = await createBlockImporter(parts).stage(fetched);
+  await completion;
+  areStrangers.length = 0;
+  const [first, second] = recordedPool();
+  for (const [blob, restricted] of [
+    [first, false],
+    [second, true],
+  ] as const) {
+    const request = { tx_as_hex: toHex(blob!), do_not_relay: true, do_sanity_checks: false };
+    const context = { parts, restricted, signal: new AbortController().signal };
+    assert.deepEqual(await sendRawTransaction(request, context as never), {
+      reason: "Not relayed",
+      not_relayed: true,
+    });
+  }
+  assert.deepEqual(areStrangers, [false, true]);
   await close();
 });
 

@@ -39,6 +39,8 @@ export interface Submission {
    * callers get the rule that the original would report.
    */
   readonly isFromStranger?: boolean;
+  /** Whether a caller of a restricted port sent it: what is read for it waits behind what others have read. */
+  readonly isRestricted?: boolean;
 }
 
 /**
@@ -107,11 +109,13 @@ function prefetchRows(
   { candidate, submission }: AdmissionAttempt,
 ): Promise<void> | undefined {
   const rows = () => {
-    const isKnown = pool.get(toHex(candidate.id)) !== undefined;
+    const isKnown =
+      pool.get(toHex(candidate.id)) !== undefined || store.read.transaction(candidate.id) !== undefined;
     const isOver = isKnown || isRefusedBeforeRings(candidate, pool, chainContext(state.view(), now()));
     return isOver ? {} : rowsOfInputs([candidate.transaction], { withRings: true });
   };
-  return store.prefetch(rows, { isStranger: submission.isFromStranger === true });
+  const { isFromStranger = false, isRestricted = false } = submission;
+  return store.prefetch(rows, { isStranger: isFromStranger || isRestricted });
 }
 
 function isSpentInPool(error: unknown): boolean {

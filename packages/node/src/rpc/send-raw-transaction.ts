@@ -61,8 +61,10 @@ export async function sendRawTransaction(request: SendRequest, context: NodeCont
   if (blob === undefined) return { status: "Failed" };
   if (request.do_sanity_checks && !isSane(context, blob)) return refusalOf(["sanity_check_failed"]);
   try {
-    const proofs = context.parts.proofs.chargedTo(context.onWork);
-    const outcome = await admit({ ...context.parts, proofs }, { blob, doNotRelay: request.do_not_relay });
+    const { parts, restricted: isRestricted } = context;
+    const proofs = parts.proofs.chargedTo(context.onWork);
+    const submission = { blob, doNotRelay: request.do_not_relay, isRestricted };
+    const outcome = await admit({ ...parts, proofs }, submission);
     const isRelayed = outcome === "added" && !request.do_not_relay;
     return isRelayed ? {} : { reason: "Not relayed", not_relayed: true };
   } catch (error) {
