@@ -267,6 +267,19 @@ test("leases whose granting or ending was not heard are found again", async () =
   assert.deepEqual(await a.membership.takeUnknown(), []);
 });
 
+test("a lease whose granting or ending is under way is not taken for lost, however often it is looked for", async () => {
+  const { database, a } = start();
+  await pass(3000, database, a);
+  database.leases.set("w", a.membership.process);
+  await a.membership.tick();
+  const found: string[][] = [];
+  for (const ms of [0, 0, LIFETIME_MS / 2 - 1, 1]) {
+    a.nowMs += ms;
+    found.push(await a.membership.takeUnknown());
+  }
+  assert.deepEqual(found, [[], [], [], ["w"]]);
+});
+
 test("wallets that can't be opened are left to others for a while, longer each time", async () => {
   const { database, a } = start();
   await pass(3000, database, a);

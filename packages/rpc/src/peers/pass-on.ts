@@ -8,9 +8,12 @@ import type { Answer } from "../server/answer.ts";
 export class NotReached extends Error {
   override name = "NotReached";
 
-  /** Whether the system at its address says that nobody listens there. */
+  /** Whether the system at its address says that nobody listens there: at each address, where its name has several. */
   get isRefused(): boolean {
-    return (this.cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
+    const { cause } = this;
+    // The code of such an error is that of the first address alone.
+    const errors: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+    return errors.every((each) => (each as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED");
   }
 }
 

@@ -16,13 +16,12 @@ import { Backoff } from "./backoff.ts";
 import { FleetEvents } from "./events/fleet-events.ts";
 import type { LogHolderParts } from "./events/log-holder.ts";
 import { EVENT_LOG_PATH } from "./events/log-requests.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { elsewhere, Membership } from "./membership.ts";
 import { Router } from "./router.ts";
 
 /** Milliseconds between two heartbeats: five of them within a membership's lifetime. */
 const BEAT_MS = 700;
-/** Number of heartbeats between two looks for leases that this process does not know of. */
-const BEATS_PER_LOOK = 2;
 /**
  * Number of wallets that are leased and opened at once after their process has gone; the next ones are leased, together,
  * once half of them are open.
@@ -80,17 +79,15 @@ export class Fleet {
   readonly #elapsed: () => number;
   #membership: Membership | undefined;
   #host: FleetHost | undefined;
-  #beating: Promise<void> | undefined;
-  readonly #stopped = new AbortController();
+  readonly #heartbeat: Heartbeat;
+  #isStopped = false;
   readonly #opening = new Set<string>();
   readonly #backoff: Backoff;
   #handsOver = false;
   #isAdopting = false;
-  #beats = 0;
   /** Processes that are asked whether they are gone, and those that are, for the next heartbeat, which then comes at once. */
   readonly #asked = new Set<string>();
   readonly #goneProcesses = new Set<string>();
-  #rest = new AbortController();
   /** Whether no more leases were free when some were last asked for, since the last heartbeat. */
   #isEmpty = false;
   /** The locks of the wallets' files: here a lease takes their place. */
@@ -116,6 +113,12 @@ export class Fleet {
     this.#parts = parts;
     this.#elapsed = elapsed;
     this.#backoff = new Backoff(elapsed);
+    this.#heartbeat = new Heartbeat({
+      intervalMs: BEAT_MS,
+      beat: () => this.#beat(),
+      onFailure: (error) => parts.log.error("the fleet fails", { error }),
+      elapsed,
+    });
     const membership = () => this.#membership;
     this.events =
       openEvents &&
@@ -157,7 +160,7 @@ export class Fleet {
     });
     if (this.#membership.process === undefined)
       throw new WalletRefusal("UNKNOWN_ERROR", "The fleet can't be joined: the database does not answer");
-    this.#beating = this.#keepBeating();
+    this.#heartbeat.start();
     await this.events?.holder.update();
     if (this.events?.holder.failure !== undefined) throw this.events.holder.failure;
   }
@@ -179,8 +182,8 @@ export class Fleet {
 
   /** Ends the membership; to be called once all wallets are closed. */
   async leave(): Promise<void> {
-    this.#stopped.abort();
-    await this.#beating;
+    this.#isStopped = true;
+    await this.#heartbeat.stop();
     this.router.close();
     if (this.#membership === undefined) await this.#parts.leases.close();
     else await this.#membership.leave();
@@ -218,21 +221,6 @@ export class Fleet {
     };
   }
 
-  async #keepBeating(): Promise<void> {
-    const { signal } = this.#stopped;
-    let next = this.#elapsed();
-    while (!signal.aborted) {
-      // A heartbeat that took long is followed soon by the next, and one that came early by none that is late.
-      const now = this.#elapsed();
-      next = Math.min(Math.max(next + BEAT_MS, now), now + BEAT_MS);
-      this.#rest = new AbortController();
-      const ended = AbortSignal.any([signal, this.#rest.signal]);
-      await delay(next - this.#elapsed(), undefined, { signal: ended }).catch(() => undefined);
-      if (signal.aborted) return;
-      await this.#beat().catch((error) => this.#parts.log.error("the fleet fails", { error }));
-    }
-  }
-
   async #beat(): Promise<void> {
     const membership = this.#member();
     const goneProcesses = [...this.#goneProcesses];
@@ -241,23 +229,24 @@ export class Fleet {
     this.router.update();
     if (!membership.isSure) return;
     this.#isEmpty = false;
-    for (const member of membership.silent) if (!this.#asked.has(member.process)) void this.#look(member);
+    for (const member of membership.silent)
+      if (!this.#asked.has(member.process)) void this.#askIfGone(member);
     void this.events?.holder.update();
     // No renewal waits for what is done for wallets.
-    if (this.#beats++ % BEATS_PER_LOOK === 0) void this.#takeUnknown(membership);
+    void this.#takeUnknown(membership);
     void this.#takeOver(membership);
     void this.#balance(membership);
     if (this.events?.isAnswering === true) void this.#openUntold(membership);
   }
 
   /** Finds out whether a process that does not renew its membership is gone; never rejects. */
-  async #look(member: FleetMember): Promise<void> {
+  async #askIfGone(member: FleetMember): Promise<void> {
     this.#asked.add(member.process);
     const isGone = await this.router.isGone(member);
     this.#asked.delete(member.process);
     if (!isGone) return;
     this.#goneProcesses.add(member.process);
-    this.#rest.abort();
+    this.#heartbeat.beatSoon();
   }
 
   /** The number of wallets per process if those open and those to be opened were shared equally. */
@@ -320,7 +309,7 @@ export class Fleet {
           await this.#host?.open(name);
           return this.#backoff.succeeded(name);
         } catch (error) {
-          const isOver = membership.process !== process || this.#stopped.signal.aborted;
+          const isOver = membership.process !== process || this.#isStopped;
           if (isOver || isFinal(error) || attempt >= OPEN_ATTEMPTS)
             return await this.#giveUp(membership, name, error);
           await delay(OPEN_RETRY_MS);

@@ -41,7 +41,8 @@ export class Membership {
   /** Wallets that are open here, each with the membership under which it was opened. */
   readonly #openedUnder = new Map<string, string>();
   readonly #handingOver = new Set<string>();
-  #unknown = new Set<string>();
+  /** Wallets whose leases are held here without this process knowing of them, each with when that was first seen. */
+  #unknown = new Map<string, number>();
   #isLeaving = false;
 
   constructor(options: MembershipOptions) {
@@ -195,8 +196,8 @@ export class Membership {
   }
 
   /**
-   * Leases that the database says are held here, and of which this process does not know, at this call and at the one
-   * before: the answer that granted them was lost, or the one that ended them. From here on they are known.
+   * Leases that the database says are held here, and of which this process has not known for longer than a statement may
+   * take: the answer that granted them was lost, or the one that ended them. From here on they are known.
    */
   async takeUnknown(): Promise<string[]> {
     const process = this.#process;
@@ -209,8 +210,9 @@ export class Membership {
     const names = await this.#options.leases.heldBy(process);
     if (this.#process !== process) return [];
     const strange = names.filter((name) => !this.#leases.has(name) && !this.#openedUnder.has(name));
-    const sure = strange.filter((name) => this.#unknown.has(name));
-    this.#unknown = new Set(strange);
+    const now = this.#options.elapsed();
+    this.#unknown = new Map(strange.map((name) => [name, this.#unknown.get(name) ?? now]));
+    const sure = strange.filter((name) => now - this.#unknown.get(name)! >= this.#lifetimeMs / 2);
     for (const name of sure) this.#leases.add(name);
     return sure;
   }
