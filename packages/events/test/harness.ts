@@ -68,7 +68,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 
 export interface Place {
   /** Opens the engine, as another process would; for the memory engine the one there is. */
-  engine(): Engine;
+  engine(): Promise<Engine>;
   readonly folder: string;
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export const memoryPlace: MakePlace = () => {
   const folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
   const engine = createMemoryEngine();
   return {
-    engine: () => engine,
+    engine: async () => engine,
     folder,
     async stop() {
       rmSync(folder, { recursive: true, force: true });
@@ -87,12 +87,30 @@ export const memoryPlace: MakePlace = () => {
   };
 };
 
+/** An engine whose changes are in `changes` while they are under way. */
+function withChanges(engine: Engine, changes: Set<Promise<unknown>>): Engine {
+  const counted = <T>(change: Promise<T>): Promise<T> => {
+    changes.add(change);
+    const over = () => void changes.delete(change);
+    change.then(over, over);
+    return change;
+  };
+  return {
+    ...engine,
+    fence: (wallet, above) => counted(engine.fence(wallet, above)),
+    apply: (wallet, change) => counted(engine.apply(wallet, change)),
+  };
+}
+
 export const lmdbPlace: MakePlace = () => {
   const folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
   const opened: Engine[] = [];
+  const changes = new Set<Promise<unknown>>();
   return {
-    engine() {
-      const engine = openLmdbEngine(join(folder, "engine", "events.mdb"));
+    async engine() {
+      // Opening the file blocks this thread until nobody writes it, and who writes it in this process may need this thread.
+      while (changes.size > 0) await Promise.allSettled(changes);
+      const engine = withChanges(openLmdbEngine(join(folder, "engine", "events.mdb")), changes);
       opened.push(engine);
       return engine;
     },
@@ -105,7 +123,13 @@ export const lmdbPlace: MakePlace = () => {
 };
 
 export async function openLog(place: Place, options: Partial<EventLogOptions> = {}): Promise<EventLog> {
-  return await openEventLog({ engine: place.engine(), folder: place.folder, key, leaseMs: 400, ...options });
+  return await openEventLog({
+    engine: await place.engine(),
+    folder: place.folder,
+    key,
+    leaseMs: 400,
+    ...options,
+  });
 }
 
 export const source = (number: number): Uint8Array => {

@@ -92,9 +92,9 @@ export function logSuite(name: string, makePlace: MakePlace): void {
 
     at("calls that come together share a write", async (place) => {
       const log = await openLog(place);
-      const before = (await place.engine().markOf(logWallet))?.sequence ?? 0;
+      const before = (await (await place.engine()).markOf(logWallet))?.sequence ?? 0;
       await addEvents(log, 500);
-      const after = (await place.engine().markOf(logWallet))?.sequence ?? 0;
+      const after = (await (await place.engine()).markOf(logWallet))?.sequence ?? 0;
       assert.equal(log.last, 500);
       assert.ok(after - before < 10, `${after - before} writes`);
       await log.close();
@@ -276,7 +276,7 @@ export function logSuite(name: string, makePlace: MakePlace): void {
       await log.close();
       // The folder has seen a later store than this empty one.
       const older = makePlace();
-      const options = { engine: older.engine(), folder: place.folder, key, leaseMs: 400 };
+      const options = { engine: await older.engine(), folder: place.folder, key, leaseMs: 400 };
       await assert.rejects(openEventLog(options), EventLogRolledBack);
       const accepted = await openEventLog({ ...options, acceptRolledBack: true });
       assert.notEqual(accepted.id, log.id);

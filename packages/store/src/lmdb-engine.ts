@@ -160,8 +160,9 @@ async function reasonOf(error: unknown): Promise<unknown> {
 
 /**
  * Opens the rows of many wallets in the LMDB file at `path`, which is created if it is missing, with its folder.
- * Several processes of one machine may have it open: the engine orders their transactions. Throws the system's errors,
- * and those of a file that is no such database.
+ * Several processes of one machine may have it open: the engine orders their transactions. A process may open it once
+ * more only while no change of its own is under way: opening blocks the thread until nobody writes, and who writes may
+ * need that thread. Throws the system's errors, and those of a file that is no such database.
  */
 export function openLmdbEngine(path: string): Engine {
   prepareFiles(path, (draft) => {

@@ -6,7 +6,13 @@ import { exportedOutputs, piecesOfExport } from "../src/cold-signing/exported-ou
 import { SignedKeyImages } from "../src/cold-signing/key-images.ts";
 import { magicOf, seal, unseal } from "../src/cold-signing/sealed.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { OutputsMoved, outputsAt, outputsFrom, retryWhenMoved } from "../src/outputs/walk.ts";
+import {
+  OutputsMoved,
+  outputsAt,
+  outputsFrom,
+  retryWhenMoved,
+  spendablePlaces,
+} from "../src/outputs/walk.ts";
 import { reserveOf } from "../src/proofs/reserve-outputs.ts";
 import { createRuntime } from "../src/runtime.ts";
 import { WorkThreads } from "../src/threads/work-threads.ts";
@@ -151,4 +157,18 @@ test("more than 64 MiB are sealed and opened", async () => {
   const plain = await unseal(magic, sealed, sealer);
   assert.equal(plain!.length, 65 * piece.length);
   assert.deepEqual(plain!.subarray(-piece.length), piece);
+});
+
+test("what can be spent is found in pauses: outputs that move meanwhile are noticed", () => {
+  const book = bookOf(100_000);
+  const question = { height: 1_000_000, seconds: 0, needsKeyImage: false, isUnlocked: () => true };
+  const find = () => spendablePlaces(book, 0, question);
+  const steps = find();
+  assert.equal(steps.next().done, false);
+  book.truncate(5);
+  assert.throws(() => [...steps], OutputsMoved);
+  const rest = find();
+  let step = rest.next();
+  while (step.done !== true) step = rest.next();
+  assert.deepEqual([...step.value], [0, 1, 2, 3, 4]);
 });

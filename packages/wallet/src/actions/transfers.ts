@@ -3,6 +3,7 @@ import { runSliced } from "@anulo/limits";
 import { formatAddress, parseAddress, sumAmounts, toHex, transactionHash } from "@anulo/protocol";
 import { accountBalance } from "../history/balance.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
+import { createMoveCheck, retryWhenMoved, spendablePlaces } from "../outputs/walk.ts";
 import type { Made } from "../signer/signer.ts";
 import { parseDestinations } from "../transfer/destinations.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
@@ -98,17 +99,28 @@ export async function makeSweep(
   return signAll(wallet, await prepareSweep(parts, sweep, inputs), { change: parts.change, plan });
 }
 
+/** The outputs of all accounts that can be spent now, without hidden ones. */
+function spendableOutputs(wallet: Wallet): Promise<OwnedOutput[]> {
+  return retryWhenMoved(async () => {
+    const { outputs } = wallet.state;
+    const checkMoved = createMoveCheck(outputs);
+    const visible: OwnedOutput[] = [];
+    for (const account of [...outputs.accounts]) {
+      const places = await runSliced(spendablePlaces(outputs, account, wallet.spendableNow));
+      checkMoved();
+      for (const place of places) if (!outputs.isHidden(place)) visible.push(outputs.at(place)!);
+    }
+    return visible;
+  });
+}
+
 /**
  * Builds signed transactions that send outputs with too few decoys back to the wallet, each account separately; none if
  * there is no such output. Throws `WalletRefusal`.
  */
 export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise<Made[]> {
   const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state);
-  const { outputs } = wallet.state;
-  const visible: OwnedOutput[] = [];
-  for (const account of [...outputs.accounts])
-    for (const place of await runSliced(outputs.spendable(account, wallet.spendableNow)))
-      if (!outputs.isHidden(place)) visible.push(outputs.at(place)!);
+  const visible = await spendableOutputs(wallet);
   const isRare = await isUnmixable(
     wallet.daemon,
     visible.map(({ amount }) => amount),

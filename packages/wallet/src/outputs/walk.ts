@@ -1,5 +1,6 @@
 /** Walks over a wallet's outputs in which other work runs: the outputs may move meanwhile. */
 import type { OutputBook } from "./output-book.ts";
+import type { SpendableQuestion } from "./output-page.ts";
 import type { OwnedOutput } from "./owned-output.ts";
 
 /** Outputs of one step of a walk: a few milliseconds, and what a thread does in some 20. */
@@ -52,5 +53,20 @@ export function* outputsFrom(
   for (let place = from; place < to; place += OUTPUTS_A_STEP) {
     check();
     yield outputs.slice(place, Math.min(to, place + OUTPUTS_A_STEP));
+  }
+}
+
+/** The places of an account's outputs that may be spent, as `OutputBook.spendable` finds them. Throws `OutputsMoved`. */
+export function* spendablePlaces(
+  outputs: OutputBook,
+  account: number,
+  question: SpendableQuestion,
+): Generator<void, Uint32Array> {
+  const check = createMoveCheck(outputs);
+  const steps = outputs.spendable(account, question);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    yield;
+    check();
   }
 }
