@@ -56,3 +56,34 @@ test("a class instance or an amount beyond 64 bits is not written", () => {
   assert.throws(() => writeCbor(1n << 64n), TypeError);
   assert.throws(() => writeCbor(JSON.parse('{"__proto__": 1}') as Plain), TypeError);
 });
+
+test("names that were read before are told apart, also where their hashes or lengths agree", () => {
+  // 31 * "A" + "a" is 31 * "B" + "B".
+  const records = [{ Aa: 1 }, { BB: 2 }, { Aa: 3, BB: 4 }, { Äa: 5 }, { Aa: 6 }];
+  assert.deepEqual(readCbor(writeCbor(records)), records);
+  const many = Array.from({ length: 3000 }, (_, i) => ({ [`name ${i % 2000}`]: i }));
+  assert.deepEqual(readCbor(writeCbor(many)), many);
+});
+
+/** Lists in one another, with nothing in the innermost. */
+const nested = (depth: number) => Uint8Array.from({ length: depth }, (_, i) => (i < depth - 1 ? 0x81 : 0x80));
+
+test("values nested too deep, and names that are no text or no field, are refused", () => {
+  const refusal = (bytes: Uint8Array, message: RegExp) =>
+    assert.throws(
+      () => readCbor(bytes),
+      (error) => error instanceof BadCbor && message.test(error.message),
+    );
+  assert.ok(Array.isArray(readCbor(nested(30))));
+  refusal(nested(5000), /too deep/);
+  // A record, and a map, with a number for a name.
+  refusal(Uint8Array.of(0xa1, 0x01, 0x01), /key is no text/);
+  const map = writeCbor(new Map([["", 1]]));
+  assert.deepEqual([...map.subarray(-2)], [0x60, 0x01]);
+  refusal(Buffer.concat([map.subarray(0, -2), Uint8Array.of(0x01, 0x01)]), /key is no text/);
+  const name = Buffer.from("__proto__");
+  refusal(
+    Buffer.concat([Uint8Array.of(0xa1, 0x60 + name.length), name, Uint8Array.of(0x01)]),
+    /no record has/,
+  );
+});
