@@ -40,8 +40,8 @@ test("payments added and deleted one after the other leave no places behind", ()
     payments.set(id, payment);
     if (i % 100 !== 0) payments.delete(id);
   }
-  const hundreds = Array.from({ length: 49 }, (_, i) => paymentOf(100 * (i + 1), { height: 100 * (i + 1) }));
-  assert.deepEqual([...payments], [live, ...hundreds].map(entryOf));
+  const remaining = Array.from({ length: 49 }, (_, i) => paymentOf(100 * (i + 1), { height: 100 * (i + 1) }));
+  assert.deepEqual([...payments], [live, ...remaining].map(entryOf));
   assert.deepEqual(payments.spenderOf(live.keyImages[0]!), toHex(live.txHash));
   assert.ok(payments.bytes < 600_000, `${payments.bytes} bytes`);
 });
