@@ -156,7 +156,10 @@ test("a reorganisation of one output leaves those in their places that it does n
   const { state } = ledger;
   const [first] = state.outputs;
   const larger = payingTransaction(101, 20n);
-  larger.received[0]!.oneTimeKey.set(first!.oneTimeKey);
+  const [output] = larger.received;
+  // One key has one key image.
+  output!.oneTimeKey.set(first!.oneTimeKey);
+  output!.keyImage!.set(first!.keyImage!);
   applyChange(ledger, { ...blocks(101, [2]), transactions: [larger, payingTransaction(101, 1n)] });
   assert.equal(state.outputs.at(0)!.amount, 20n);
   state.outputs.takeChangedRows();
