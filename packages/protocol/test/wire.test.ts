@@ -9,9 +9,11 @@ import {
   type Codec,
   compareBytes,
   decode,
+  decodeInSteps,
   encode,
   fromHex,
   list,
+  readList,
   struct,
   times,
   toHex,
@@ -104,4 +106,23 @@ test("bytes are ordered from the first byte on", () => {
   assert.ok(compareBytes(fromHex("01ff"), fromHex("0200")) < 0);
   assert.ok(compareBytes(fromHex("0200"), fromHex("02")) > 0);
   assert.equal(compareBytes(fromHex("0200"), fromHex("0200")), 0);
+});
+
+test("a list read in steps is the same, with a pause after each element, and nothing behind it", () => {
+  const steps = (bytes: Uint8Array) => decodeInSteps((reader) => readList(reader, u32), bytes);
+  const finish = (bytes: Uint8Array) => {
+    const walk = steps(bytes);
+    for (let pauses = 0; ; pauses++) {
+      const step = walk.next();
+      if (step.done === true) return { values: step.value, pauses };
+    }
+  };
+  for (const values of [[], [7], [1, 2, 4_000_000_000]]) {
+    const written = encode(list(u32), values);
+    assert.deepEqual(finish(written), { values, pauses: values.length });
+    assert.throws(() => finish(Uint8Array.of(...written, 0)), BadBytes);
+  }
+  assert.throws(() => finish(Uint8Array.of(2, 1, 0, 0, 0)), BadBytes);
+  // More elements than bytes are refused before any is read.
+  assert.throws(() => steps(Uint8Array.of(9, 1, 0, 0, 0, 1, 0, 0, 0)).next(), /count 9/);
 });

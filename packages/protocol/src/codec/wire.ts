@@ -17,8 +17,23 @@ export type TypeOf<C> = C extends Codec<infer T> ? T : never;
 export function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
   const reader = new Reader(new Uint8Array(bytes));
   const value = codec.read(reader);
-  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  checkEnd(reader);
   return value;
+}
+
+/** Decodes a value that is read in steps, with the pauses of these. Throws `BadBytes`, also if bytes are left over. */
+export function* decodeInSteps<T>(
+  read: (reader: Reader) => Generator<void, T>,
+  bytes: Uint8Array,
+): Generator<void, T> {
+  const reader = new Reader(new Uint8Array(bytes));
+  const value = yield* read(reader);
+  checkEnd(reader);
+  return value;
+}
+
+function checkEnd(reader: Reader): void {
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
 }
 
 /** Memory to which values are written before their bytes are copied: some are written only to be hashed. */
@@ -115,16 +130,30 @@ export const byteString: Codec<Uint8Array> = {
 /** Elements preceded by their number; a number above the bytes left is refused before anything is read. */
 export function list<T>(element: Codec<T>, size: Codec<number> = varint): Codec<T[]> {
   return {
-    read: (reader) => {
-      const count = size.read(reader);
-      if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
-      return readTimes(reader, element, count);
-    },
+    read: (reader) => readTimes(reader, element, readCount(reader, size)),
     write: (writer, values) => {
       writer.writeVarint(values.length);
       for (const value of values) element.write(writer, value);
     },
   };
+}
+
+/** Reads what `list` reads, and pauses after each element. Throws `BadBytes`. */
+export function* readList<T>(reader: Reader, element: Codec<T>): Generator<void, T[]> {
+  const count = readCount(reader, varint);
+  const values: T[] = [];
+  while (values.length < count) {
+    values.push(element.read(reader));
+    yield;
+  }
+  return values;
+}
+
+/** No element is shorter than a byte. */
+function readCount(reader: Reader, size: Codec<number>): number {
+  const count = size.read(reader);
+  if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
+  return count;
 }
 
 /** A number of elements that is known beforehand. */

@@ -10,10 +10,11 @@ import {
   type Codec,
   compareBytes,
   concatBytes,
+  decodeInSteps,
   encode,
   equalBytes,
   list,
-  Reader,
+  readList,
   struct,
   toHex,
   varint,
@@ -43,20 +44,6 @@ const signerInfo: Codec<SignerInfo> = struct()
   .field("partialKeyImages", list(bytes32));
 /** The data that one signer exports about all outputs. */
 export const signerInfos: Codec<SignerInfo[]> = list(signerInfo);
-
-/** Reads what one signer exports, and nothing behind it; pauses between outputs. Throws `BadBytes`. */
-function* readSignerInfos(bytes: Uint8Array): Generator<void, SignerInfo[]> {
-  const reader = new Reader(bytes);
-  const count = varint.read(reader);
-  if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
-  const infos: SignerInfo[] = [];
-  while (infos.length < count) {
-    infos.push(signerInfo.read(reader));
-    yield;
-  }
-  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
-  return infos;
-}
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `Error calling import_multisig: ${message}`);
@@ -150,7 +137,7 @@ async function openInfo(
 
 async function readInfos(body: Uint8Array): Promise<SignerInfo[]> {
   try {
-    return await runSliced(readSignerInfos(body));
+    return await runSliced(decodeInSteps((reader) => readList(reader, signerInfo), body));
   } catch (error) {
     if (error instanceof BadBytes) throw refusal("Failed to load output data");
     throw error;

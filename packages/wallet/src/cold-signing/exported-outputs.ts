@@ -13,9 +13,11 @@ import {
 import {
   bytes32,
   type Codec,
+  decodeInSteps,
   equalBytes,
   list,
-  Reader,
+  type Reader,
+  readList,
   refine,
   struct,
   type TypeOf,
@@ -79,27 +81,18 @@ export const exportedOutputs: Codec<ExportedOutputs> = {
 };
 
 /** Reads the form of `exportedOutputs`, and nothing behind it; pauses between outputs. Throws `BadBytes`. */
-export function* readExported(bytes: Uint8Array): Generator<void, ExportedOutputs> {
-  const reader = new Reader(bytes);
-  const exported = yield* readSteps(reader);
-  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
-  return exported;
-}
+export const readExported = (bytes: Uint8Array): Generator<void, ExportedOutputs> =>
+  decodeInSteps(readSteps, bytes);
 
 function* readSteps(reader: Reader): Generator<void, ExportedOutputs> {
   const values = varint.read(reader);
   if (values !== 2 && values !== 3) throw reader.bad("no list of outputs");
   const offset = varint.read(reader);
-  const total = values === 3 ? varint.read(reader) : undefined;
-  const count = varint.read(reader);
-  if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
-  const outputs: ExportedOutput[] = [];
-  while (outputs.length < count) {
-    if (values === 3) outputs.push(exportedOutput.read(reader));
-    else outputs.push({ ...formerOutput.read(reader), version: 1, account: 0, address: 0 });
-    yield;
-  }
-  return { offset, total: total ?? offset + count, outputs };
+  if (values === 3)
+    return { offset, total: varint.read(reader), outputs: yield* readList(reader, exportedOutput) };
+  const former = yield* readList(reader, formerOutput);
+  const outputs = former.map((each) => ({ ...each, version: 1, account: 0, address: 0 }));
+  return { offset, total: offset + outputs.length, outputs };
 }
 
 const FLAGS = { spent: 1, frozen: 2, rct: 4, keyImageKnown: 8, keyImageRequested: 16 } as const;
