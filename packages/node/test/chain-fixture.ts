@@ -4,6 +4,7 @@ import { acceptBlock } from "../src/chain/chain.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
+import { createNode } from "../src/index.ts";
 import { generateBlocks } from "../src/mining/generate-blocks.ts";
 import { admit } from "../src/pool/admit.ts";
 import { createPow } from "../src/pow/pow.ts";
@@ -15,6 +16,20 @@ export const now = () => 1_795_360_000;
 
 /** Hashes for the tests; at difficulty 1 nothing is hashed and no process started. */
 export const pow = createPow({ threads: 1 });
+
+/** A regtest node that mines at once, with a port for its owner and one for strangers. */
+export const createPublicNode = () =>
+  createNode({
+    network: "regtest",
+    fixedDifficulty: 1n,
+    verifyThreads: 0,
+    offline: true,
+    now,
+    listen: [
+      { host: "127.0.0.1", port: 0 },
+      { host: "127.0.0.1", port: 0, restricted: true },
+    ],
+  });
 
 /** An empty regtest chain, in a temporary file unless a path is given. */
 export function emptyChain(

@@ -2,20 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createClient, daemonMethods } from "@anulo/rpc";
-import { createNode } from "../src/index.ts";
-import { mine, now, pow } from "./chain-fixture.ts";
+import { createPublicNode, mine, now, pow } from "./chain-fixture.ts";
 
-const node = createNode({
-  network: "regtest",
-  fixedDifficulty: 1n,
-  verifyThreads: 0,
-  offline: true,
-  now,
-  listen: [
-    { host: "127.0.0.1", port: 0 },
-    { host: "127.0.0.1", port: 0, restricted: true },
-  ],
-});
+const node = createPublicNode();
 const BLOCKS = 1010;
 const DAYS = 86_400;
 

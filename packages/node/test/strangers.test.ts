@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { readTransaction, toHex, transactionHash } from "@anulo/protocol";
-import { createNode } from "../src/index.ts";
 import { admit } from "../src/pool/admit.ts";
 import { transact } from "../src/pool/parts.ts";
-import { loadBlocks, now } from "./chain-fixture.ts";
+import { createPublicNode, loadBlocks } from "./chain-fixture.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 // Closes a class of leaks: what a restricted port reports to strangers about transactions that are still hidden.
@@ -27,17 +26,7 @@ interface Waiting {
 
 type Answer = Record<string, unknown>;
 
-const node = createNode({
-  network: "regtest",
-  fixedDifficulty: 1n,
-  verifyThreads: 0,
-  offline: true,
-  now,
-  listen: [
-    { host: "127.0.0.1", port: 0 },
-    { host: "127.0.0.1", port: 0, restricted: true },
-  ],
-});
+const node = createPublicNode();
 /** A portable storage without fields. */
 const EMPTY_PORTABLE = Buffer.from("01110101010102010100", "hex");
 const ask = (port: "owner" | "stranger", path: string, body: unknown = {}) =>
