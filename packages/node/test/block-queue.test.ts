@@ -81,9 +81,11 @@ test("what a peer that left was asked is forgotten, what it sent stays where it 
     assert.deepEqual(startsOf(queue), left, `gap ${gap}`);
   }
   const { queue, spans } = make();
-  assert.equal(queue.next()?.start, 20);
+  assert.deepEqual(startsOf({ spans: queue.arrived() }), [20]);
+  spans[3]!.fetched = [];
+  assert.deepEqual(startsOf({ spans: queue.arrived() }), [20, 40]);
   for (const span of spans) span.isStaged = true;
-  assert.equal(queue.next(), undefined);
+  assert.deepEqual(queue.arrived(), []);
 });
 
 test("the queue as a line shows what is requested, fetched, next, missing and twice there", () => {

@@ -12,9 +12,9 @@ test("needed blocks are found by place and by height, also after some were dropp
   blocks.drop(2);
   assert.equal(blocks.length, 2);
   assert.equal(blocks.at(0)?.height, 12);
-  assert.equal(blocks.atHeight(13)?.key, toHex(id(13)));
-  assert.equal(blocks.atHeight(13)?.weight, 4);
-  for (const beyond of [11, 14]) assert.equal(blocks.atHeight(beyond), undefined);
+  assert.ok(blocks.has({ id: id(13), height: 13 }));
+  assert.ok(!blocks.has({ id: id(12), height: 13 }));
+  for (const beyond of [11, 14]) assert.ok(!blocks.has({ id: id(beyond), height: beyond }));
   assert.equal(blocks.at(2), undefined);
   assert.equal(blocks.at(-1), undefined);
   assert.equal(
@@ -25,6 +25,9 @@ test("needed blocks are found by place and by height, also after some were dropp
     blocks.findIndex(({ height }) => height < 12),
     -1,
   );
+  blocks.drop(9);
+  assert.equal(blocks.length, 0);
+  assert.equal(blocks.at(0), undefined);
 });
 
 test("needed blocks without weights have none, and are kept as bytes of their own", () => {

@@ -24,6 +24,12 @@ export function sizeOf({ blob, txs }: QueuedBlock): number {
 /** Bytes that a requested or fetched block takes besides its own: its ids, keys and entries in lists. */
 const BLOCK_OVERHEAD_BYTES = 4096;
 
+/**
+ * Memory counted for what one peer is asked for, at most: weights are only its word, and must not fill the queue. What
+ * arrives is counted as it is.
+ */
+const MAX_RESERVED_BYTES = 1024 * 1024;
+
 /** Memory for a requested or fetched block, by its bytes. */
 export function queuedBytes(bytes: number): number {
   return bytes + BLOCK_OVERHEAD_BYTES;
@@ -44,6 +50,13 @@ export interface Span {
   isStaged: boolean;
 }
 
+/** A span whose blocks are here. */
+export type FetchedSpan = Span & { readonly fetched: readonly QueuedBlock[] };
+
+function isArrived(span: Span): span is FetchedSpan {
+  return span.fetched !== undefined && !span.isStaged;
+}
+
 /** Requested and fetched spans, lowest first. Source: block_queue.cpp. */
 export interface BlockQueue {
   readonly spans: readonly Span[];
@@ -62,8 +75,8 @@ export interface BlockQueue {
    * those of them above `gap`.
    */
   forget(link: PeerLink, options: { readonly all: true } | { readonly gap: number }): void;
-  /** The lowest span that is not staged yet. */
-  next(): Span | undefined;
+  /** The fetched spans that are not staged yet, lowest first. */
+  arrived(): FetchedSpan[];
 }
 
 /** Creates an empty queue. */
@@ -84,7 +97,8 @@ export function createBlockQueue(): BlockQueue {
     has: (key) => keys.has(key),
     reserve(link, blocks, now) {
       const start = blocks[0]!.height;
-      const bytes = blocks.reduce((sum, { weight }) => sum + queuedBytes(weight), 0);
+      const announced = blocks.reduce((sum, { weight }) => sum + queuedBytes(weight), 0);
+      const bytes = Math.min(announced, MAX_RESERVED_BYTES);
       const state = { fetched: undefined, bytes, rate: 0, isStaged: false };
       const span: Span = { start, blocks, link, askedAt: now, ...state };
       const after = spans.findIndex((other) => other.start > start);
@@ -106,7 +120,7 @@ export function createBlockQueue(): BlockQueue {
         if (isUseless(span)) remove(span);
       }
     },
-    next: () => spans.find(({ isStaged }) => !isStaged),
+    arrived: () => spans.filter(isArrived),
   };
 }
 

@@ -1,7 +1,7 @@
 import { KNOWN_GROUP_BLOCKS, RuleViolation } from "@anulo/consensus";
 import { runSliced } from "@anulo/limits";
 import { type Clock, type CoreSyncData, PeerFault } from "@anulo/p2p";
-import { type BadBytes, equalBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
+import { type BadBytes, equalBytes, keepsWholeBlock, nextWholeBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { heavierBranch } from "../chain/alternative-chain.ts";
 import { adoptHeavierBranch } from "../chain/chain.ts";
@@ -23,6 +23,7 @@ import { createSpanImport, type SpanImport } from "./import-spans.ts";
 import { noteHeight, type PeerLink, type PendingRequest } from "./link.ts";
 import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 import { type NeededBlock, NeededBlocks } from "./needed-blocks.ts";
+import { isWhole, overdueSpan, STALLED_MS } from "./overdue-span.ts";
 
 export interface ChainSyncOptions {
   readonly parts: ChainParts;
@@ -45,6 +46,8 @@ export interface ChainSyncOptions {
 }
 
 const DEFAULT_QUEUE_BYTES = 32 * 1024 * 1024;
+/** Spans that may be requested or fetched at the same time: each time blocks are added, all of them are looked at. */
+const MAX_SPANS = 512;
 /** Blocks per request if their sizes are unknown. Source: cryptonote_config.h. */
 const DEFAULT_BLOCKS = 20;
 /** Bytes that one answer should have. */
@@ -54,8 +57,6 @@ const SILENCE_MS = 20_000;
 const ANSWER_TIMEOUT_MS = 240_000;
 /** Bytes of a small block that its weight does not count. */
 const MAX_UNANNOUNCED_BYTES = 4096;
-/** When the next span may also be requested from another peer: if the first peer stalls, and in any case. */
-const SECOND_REQUEST = { stalledMs: 5000, anyMs: 30_000, stalledSeconds: 2 };
 /** Points for a peer that sent an invalid block: those of its host and its own. Source: `drop_connections`. */
 const BAD_BLOCK = { score: 6 };
 const BAD_WORK = { score: 10 };
@@ -163,8 +164,9 @@ export class ChainSync {
       isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
       isExpected: (key: string) => this.queue.has(key),
     };
+    let knownCount: number;
     try {
-      await runSliced(checkChain(knownBlocks, answer, pending), link.peer.slicing);
+      knownCount = await runSliced(checkChain(knownBlocks, answer, pending), link.peer.slicing);
     } catch (error) {
       if (!this.#followsPopped(pending, answer)) throw error;
       if (link.pending === pending) link.pending = undefined;
@@ -176,6 +178,7 @@ export class ChainSync {
     const blocks = this.#fetchable(answer);
     const last = blocks.at(blocks.length - 1)!;
     noteHeight(link, answer.total_height);
+    blocks.drop(knownCount);
     const isSame = newestAnnounced?.height === last.height && last.height + 1 < link.height;
     if (isSame && blocks.findIndex((block) => !this.#has(block)) === -1)
       throw new PeerFault("a chain that does not go on");
@@ -294,23 +297,34 @@ export class ChainSync {
   /** Sends the next request to a peer that has answered the last one. */
   #proceed(link: PeerLink): void {
     if (!link.peer.isOpen || link.pending !== undefined) return;
-    const late = this.#overdue(link);
+    const late = overdueSpan(this.queue, link, this.#options.clock);
     if (late !== undefined) {
       late.link = link;
       late.askedAt = this.#options.clock.milliseconds();
       this.#requestBlocks(link, late.blocks);
       return;
     }
-    const unknown = link.needed.findIndex((block) => !this.#isHeldOrRequested(block));
-    link.needed.drop(unknown === -1 ? link.needed.length : unknown);
+    this.#dropUseless(link);
     if (this.#isBelowWanted(link)) this.follow(link);
     else if (link.needed.length === 0) this.#requestFurther(link);
     else this.#requestNext(link);
   }
 
+  /**
+   * Drops the blocks at the front that the peer does not keep, or that are here or requested: each is looked at once,
+   * however often the peer's turn comes.
+   */
+  #dropUseless({ needed, height, pruningSeed }: PeerLink): void {
+    for (let first = needed.at(0); first !== undefined; first = needed.at(0)) {
+      const whole = nextWholeBlock(first.height, height, pruningSeed);
+      if (whole === first.height && !this.#isHeldOrRequested(first)) return;
+      needed.drop(Math.max(1, whole - first.height));
+    }
+  }
+
   #requestNext(link: PeerLink): void {
     const candidates = this.#backoff.isWaiting ? [] : this.#choose(link);
-    const isTooMuch = this.#isQueueFull() && !this.#fillsGap(candidates);
+    const isTooMuch = this.#isQueueFull() && !this.#isNext(candidates) && !this.#fillsGap(candidates);
     const blocks = isTooMuch ? [] : candidates;
     if (blocks.length === 0) {
       link.state = "standby";
@@ -353,12 +367,11 @@ export class ChainSync {
   #choose(link: PeerLink): NeededBlock[] {
     const { blocksPerRequest } = this.#options;
     const isFetchable = (block: NeededBlock) => !this.#isHeldOrRequested(block) && isWhole(link, block);
-    const first = link.needed.findIndex(isFetchable);
     const selection: NeededBlock[] = [];
     let bytes = 0;
     const most = Math.min(blocksPerRequest ?? MAX_BLOCKS_OF_REQUEST, MAX_BLOCKS_OF_REQUEST);
-    for (let i = 0; first !== -1 && i < most; i++) {
-      const block = link.needed.at(first + i);
+    for (let i = 0; i < most; i++) {
+      const block = link.needed.at(i);
       if (block === undefined) break;
       bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : queuedBytes(block.weight);
       const isTooMuch = selection.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
@@ -369,7 +382,8 @@ export class ChainSync {
   }
 
   #isQueueFull(): boolean {
-    return this.queue.bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
+    const { bytes, spans } = this.queue;
+    return spans.length >= MAX_SPANS || bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
   }
 
   /**
@@ -383,10 +397,14 @@ export class ChainSync {
       return false;
     if (this.#backoff.isWaiting || !keepsWholeBlock(gap, link.height, link.pruningSeed)) return false;
     const now = this.#options.clock.milliseconds();
-    if (link.gapRequestedAt !== undefined && now - link.gapRequestedAt < SECOND_REQUEST.stalledMs)
-      return false;
+    if (link.gapRequestedAt !== undefined && now - link.gapRequestedAt < STALLED_MS) return false;
     link.gapRequestedAt = now;
     return true;
+  }
+
+  /** Whether these blocks follow our chain: what other peers told or sent never keeps them from being fetched. */
+  #isNext([first]: readonly NeededBlock[]): boolean {
+    return first !== undefined && first.height <= this.#read.height();
   }
 
   /**
@@ -397,20 +415,6 @@ export class ChainSync {
   #fillsGap([first]: readonly NeededBlock[]): boolean {
     const gap = this.queue.gapFrom(this.#read.height());
     return first !== undefined && first.height <= gap && this.queue.spans.some(({ start }) => start > gap);
-  }
-
-  /** The span that all others wait for, if this peer should fetch it too. Source: `should_download_next_span`. */
-  #overdue(link: PeerLink): Span | undefined {
-    const { clock } = this.#options;
-    const span = this.queue.next();
-    if (span === undefined || span.fetched !== undefined || span.link === link) return undefined;
-    const age = clock.milliseconds() - span.askedAt;
-    const silence = clock.seconds() - span.link.peer.traffic.lastReceived;
-    const isStalled = age >= SECOND_REQUEST.stalledMs && silence > SECOND_REQUEST.stalledSeconds;
-    if (!isStalled && age < SECOND_REQUEST.anyMs) return undefined;
-    const isListed = ({ height, key }: NeededBlock) => link.needed.atHeight(height)?.key === key;
-    const isThere = span.blocks.every((block) => isListed(block) && isWhole(link, block));
-    return isThere ? span : undefined;
   }
 
   #fill(
@@ -473,9 +477,4 @@ function checkAnnounced(blocks: readonly NeededBlock[], fetched: readonly Queued
     if (sizeOf(fetched[i]!) > limit)
       throw new PeerFault("a block larger than it was announced", { score: 5 });
   }
-}
-
-/** Whether a peer, pruned or not, keeps this block whole. */
-function isWhole({ height, pruningSeed }: PeerLink, block: NeededBlock): boolean {
-  return keepsWholeBlock(block.height, height, pruningSeed);
 }

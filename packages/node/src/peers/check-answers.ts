@@ -69,13 +69,13 @@ function isUnknown(
 /**
  * Checks the chain that a peer announced, which must follow a block that we have; pauses between blocks. Throws
  * PeerFault. Results from before a pause remain valid while our chain only grows; otherwise the check starts again.
- * Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
+ * Returns how many of its blocks, from the first on, we have. Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
  */
 export function* checkChain(
   knownBlocks: KnownBlocks,
   answer: PayloadOf<"chain">,
   { overlap }: Pick<PendingRequest & { what: "chain" }, "overlap">,
-): Generator<void, void> {
+): Generator<void, number> {
   checkShape(answer, overlap);
   const { read } = knownBlocks;
   for (;;) {
@@ -83,8 +83,8 @@ export function* checkChain(
     const mark: ChainMark = { height, topId: read.blockInfo(height - 1)!.hash };
     const isSame = () => read.heightOf(mark.topId) === height - 1;
     try {
-      yield* checkBlockIds(knownBlocks, answer, mark);
-      if (isSame()) return;
+      const knownCount = yield* checkBlockIds(knownBlocks, answer, mark);
+      if (isSame()) return knownCount;
     } catch (error) {
       if (isSame()) throw error;
     }
@@ -95,8 +95,9 @@ function* checkBlockIds(
   knownBlocks: KnownBlocks,
   answer: PayloadOf<"chain">,
   mark: ChainMark,
-): Generator<void, void> {
+): Generator<void, number> {
   const keys = new Set<string>();
+  let knownCount = 0;
   let isPastUnknown = false;
   for (const [i, id] of answer.m_block_ids.entries()) {
     yield;
@@ -106,7 +107,9 @@ function* checkBlockIds(
     const isNew: boolean =
       i === 0 ? isFirstUnknown(knownBlocks, block) : isUnknown(knownBlocks, block, { mark, isPastUnknown });
     isPastUnknown ||= isNew;
+    if (!isPastUnknown) knownCount++;
   }
+  return knownCount;
 }
 
 /** The first block of a chain must be one that we have or have requested. */

@@ -1,5 +1,5 @@
 import { mapSliced } from "@anulo/limits";
-import { BadBytes, readBlock, toHex } from "@anulo/protocol";
+import { BadBytes, equalBytes, readBlock, toHex } from "@anulo/protocol";
 import { BadBlock, type BlockImporter, ChainChanged, type FetchedBlock } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { type BlockQueue, type QueuedBlock, type Span, sizeOf } from "./block-queue.ts";
@@ -50,32 +50,42 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   let isStopped = false;
   let running: Promise<void> | undefined;
   const staged = new Set<Promise<void>>();
+  /** The blocks (ids in hexadecimal) that were passed to the importer and are not written yet. */
+  const stagedKeys = new Set<string>();
   const isKnown = (id: Uint8Array) =>
     read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined;
-  /** The span whose turn it is; undefined until it and its parent have arrived. */
+  /**
+   * A span whose parent is in the chain or staged; undefined while there is none. One that a peer has not sent is passed
+   * over: it may have been invented, and what others sent must not wait for it.
+   */
   const next = (): Span | undefined => {
-    for (let span = queue.next(); span?.fetched !== undefined; span = queue.next()) {
+    for (const span of queue.arrived()) {
       const { previousId } = span.fetched[0]!;
+      const parentKey = toHex(previousId);
       const isUseful = !isKnown(span.blocks.at(-1)!.id);
-      if (isUseful && (isKnown(previousId) || isStaged(previousId))) return span;
-      const isAwaited = queue.has(toHex(previousId)) || span.start > queue.gapFrom(read.height());
-      if (isUseful && isAwaited) return undefined;
+      if (isUseful && (stagedKeys.has(parentKey) || isKnown(previousId))) return span;
+      const isAwaited = queue.has(parentKey) || span.start > queue.gapFrom(read.height());
+      if (isUseful && isAwaited) continue;
       queue.remove(span);
       if (isUseful) options.onUnknownParent(span);
       else options.onAdded(span);
     }
     return undefined;
   };
-  const isStaged = (id: Uint8Array) => {
-    const key = toHex(id);
-    return queue.spans.some((span) => span.isStaged && span.blocks.some((block) => block.key === key));
+  const setStaged = (span: Span, isStaged: boolean) => {
+    span.isStaged = isStaged;
+    for (const { key } of span.blocks) {
+      if (isStaged) stagedKeys.add(key);
+      else stagedKeys.delete(key);
+    }
   };
   const finish = (span: Span) => {
+    setStaged(span, false);
     queue.remove(span);
     options.onAdded(span);
   };
   const fail = (span: Span, error: unknown) => {
-    span.isStaged = false;
+    setStaged(span, false);
     if (error instanceof ChainChanged) return;
     queue.remove(span);
     if (hasUnknownParent(error)) options.onParentLost(span);
@@ -83,12 +93,11 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     else options.onFault(error, span);
   };
   const hasNext = (span: Span) => {
-    const { key } = span.blocks.at(-1)!;
-    const next = queue.next();
-    return next?.fetched !== undefined && toHex(next.fetched[0]!.previousId) === key;
+    const { id } = span.blocks.at(-1)!;
+    return queue.arrived().some(({ fetched: [first] }) => equalBytes(first!.previousId, id));
   };
   const stage = async (span: Span): Promise<void> => {
-    span.isStaged = true;
+    setStaged(span, true);
     try {
       const blocks = await readQueued(span.fetched!);
       const { completion } = await importer.stage(blocks, { isMoreComing: hasNext(span) });

@@ -1,4 +1,4 @@
-import { toHex } from "@anulo/protocol";
+import { equalBytes, toHex } from "@anulo/protocol";
 
 /** A block to fetch: id (32 bytes and hexadecimal), height, weight in bytes (0: not announced). */
 export interface NeededBlock {
@@ -49,15 +49,22 @@ export class NeededBlocks {
 
   /** The block at an index, counted from the oldest; undefined beyond the newest. */
   at(index: number): NeededBlock | undefined {
-    if (index < 0 || index >= this.length) return undefined;
+    const id = this.#idAt(index);
+    if (id === undefined) return undefined;
     const i = index + this.#dropped;
-    const id = this.#ids.subarray(i * ID_BYTES, (i + 1) * ID_BYTES);
     return { id, key: toHex(id), height: this.#start + i, weight: this.#weights[i] ?? 0 };
   }
 
-  /** The block at a height; undefined if it is not in the list. */
-  atHeight(height: number): NeededBlock | undefined {
-    return this.at(height - this.#start - this.#dropped);
+  /** Whether a block is in the list, at its height. */
+  has({ id, height }: Pick<NeededBlock, "id" | "height">): boolean {
+    const ownId = this.#idAt(height - this.#start - this.#dropped);
+    return ownId !== undefined && equalBytes(ownId, id);
+  }
+
+  #idAt(index: number): Uint8Array | undefined {
+    if (index < 0 || index >= this.length) return undefined;
+    const i = index + this.#dropped;
+    return this.#ids.subarray(i * ID_BYTES, (i + 1) * ID_BYTES);
   }
 
   /** Index of the first block that meets a condition, or -1. */
@@ -66,8 +73,8 @@ export class NeededBlocks {
     return -1;
   }
 
-  /** Removes this many of the oldest. */
+  /** Removes this many of the oldest, or all. */
   drop(count: number): void {
-    this.#dropped += count;
+    this.#dropped += Math.min(count, this.length);
   }
 }

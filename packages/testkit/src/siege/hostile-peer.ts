@@ -53,6 +53,7 @@ export interface Claim {
   readonly height: number;
   readonly difficulty: bigint;
   readonly topId: Uint8Array;
+  readonly pruningSeed?: number;
 }
 
 export const genesisClaim: Claim = {
@@ -61,12 +62,13 @@ export const genesisClaim: Claim = {
   topId: blockId(genesisBlock(networks.regtest)),
 };
 
-export const claimEntry = ({ height, difficulty, topId }: Claim) =>
+export const claimEntry = ({ height, difficulty, topId, pruningSeed = 0 }: Claim) =>
   objectEntry(
     "payload_data",
     uint64Entry("cumulative_difficulty", BigInt.asUintN(64, difficulty)),
     uint64Entry("cumulative_difficulty_top64", difficulty >> 64n),
     uint64Entry("current_height", BigInt(height)),
+    ...(pruningSeed === 0 ? [] : [uint32Entry("pruning_seed", pruningSeed)]),
     stringEntry("top_id", topId),
     uint8Entry("top_version", 16),
   );

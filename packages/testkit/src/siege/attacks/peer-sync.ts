@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { pruningSeed } from "@anulo/protocol";
 import type { Attack } from "../attack.ts";
 import { blockPayload, chainPayload, forgedBlock, recordedId } from "../hostile-data.ts";
 import { type Claim, claimEntry, commands, frame, requestFrame } from "../hostile-peer.ts";
@@ -21,10 +22,16 @@ const better = (): Claim => ({
   topId: new Uint8Array(randomBytes(32)),
 });
 
-const lyingChain = (siege: Siege, count: number, weight?: number) =>
+interface Lie {
+  /** Of each block, in bytes. */
+  readonly weight?: number;
+  readonly totalHeight?: number;
+}
+
+const lyingChain = (siege: Siege, count: number, { weight, totalHeight = 30_000 }: Lie = {}) =>
   chainPayload({
     startHeight: siege.chain.blocks.length,
-    totalHeight: 30_000,
+    totalHeight,
     difficulty: 1n << 60n,
     ids: [
       recordedId(siege.chain, siege.chain.blocks.length),
@@ -67,12 +74,45 @@ export const syncAttacks: Attack[] = [
     },
   },
   {
+    name: "peer-pruned-chain",
+    by: "peer",
+    does: "peers that say they keep one stripe of blocks answer with chains of 25,000 invented ids outside it, and stay",
+    stands: "lists that are looked through whenever a peer's turn comes",
+    async run(siege) {
+      const height = 450_000;
+      const payload = lyingChain(siege, siege.sized(25_000, 10_000), { totalHeight: height });
+      await siege.meetMany(PEERS, {
+        claim: { ...better(), height, pruningSeed: pruningSeed(8) },
+        onFrame: ({ command }, peer) => {
+          if (command === commands.requestChain) void peer.send(frame(commands.chain, payload));
+        },
+      });
+      await siege.end();
+    },
+  },
+  {
+    name: "peer-heavy-weights",
+    by: "peer",
+    does: "peers announce invented blocks of a terabyte each, are asked for them, and stay",
+    stands: "room that is kept for what a peer only speaks of",
+    async run(siege) {
+      const payload = lyingChain(siege, 1000, { weight: 2 ** 40 });
+      await siege.meetMany(PEERS, {
+        claim: better(),
+        onFrame: ({ command }, peer) => {
+          if (command === commands.requestChain) void peer.send(frame(commands.chain, payload));
+        },
+      });
+      await siege.end();
+    },
+  },
+  {
     name: "peer-tiny-weights",
     by: "peer",
     does: "chains whose blocks are announced with a weight of 1, so that more are asked for at once",
     stands: "sizes that a peer may announce",
     async run(siege) {
-      const payload = lyingChain(siege, 5000, 1);
+      const payload = lyingChain(siege, 5000, { weight: 1 });
       await siege.flood(PEERS, async (peer) => void (await peer.closed), {
         claim: better(),
         onFrame: ({ command, payload: request }, peer) => {

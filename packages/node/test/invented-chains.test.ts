@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { pruningSeed, toHex } from "@anulo/protocol";
+import { chainAnswer } from "../src/peers/chain-history.ts";
+import { messages, type PayloadOf } from "../src/peers/messages.ts";
+import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
+import {
+  connect,
+  meetStranger,
+  type StillClock,
+  type Stranger,
+  speaking,
+  stillClock,
+  type TestNode,
+  until,
+} from "./peer-network.ts";
+import { recordedChain } from "./recorded-chains.ts";
+
+let full: TestNode;
+/** Length of the chain that is invented. */
+const BLOCKS = 400;
+const open: TestNode[] = [];
+
+async function node(clock?: StillClock): Promise<TestNode> {
+  const made = speaking(await emptyChain(), clock && { clock });
+  open.push(made);
+  return made;
+}
+
+const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
+const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
+
+before(async () => {
+  full = await node();
+  await loadBlocks(full.chain.parts, recordedChain().slice(0, 224));
+});
+
+after(async () => {
+  for (const { protocol, chain } of open) {
+    await protocol.stop();
+    await chain.close();
+  }
+});
+
+function asksOf({ heard }: Stranger, name: keyof typeof messages): number {
+  return heard.filter(({ id }) => id === messages[name].id).length;
+}
+
+function wholeChain(): PayloadOf<"chain"> {
+  const { read } = full.chain.parts.store;
+  const steps = chainAnswer(read, { block_ids: [read.blockInfo(0)!.hash], prune: false }, 0);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value!;
+}
+
+interface Lie {
+  /** Of each block, in bytes. */
+  readonly weight?: number;
+  readonly height?: number;
+  readonly pruningSeed?: number;
+}
+
+/** A stranger that tells of blocks it invented. */
+async function meetLiar(node: TestNode, options: Lie, clock?: StillClock): Promise<Stranger> {
+  const { weight = 80, height = BLOCKS, pruningSeed = 0 } = options;
+  const { topVersion } = full.protocol.syncData();
+  const claim = { topVersion, currentHeight: height, topId: unknownId(height - 1), pruningSeed };
+  const liar = meetStranger(node, claim);
+  clock?.pass(0.01);
+  await until(node, () => asksOf(liar, "requestChain") > 0);
+  const genesis = node.protocol.syncData().topId;
+  const ids = [genesis, ...Array.from({ length: BLOCKS - 1 }, (_, i) => unknownId(i + 1))];
+  await liar.say(messages.chain, {
+    start_height: 0,
+    total_height: height,
+    cumulative_difficulty: 1n << 60n,
+    cumulative_difficulty_top64: 0n,
+    m_block_ids: ids,
+    m_block_weights: ids.map(() => weight),
+    first_block: new Uint8Array(),
+  });
+  return liar;
+}
+
+// Closes: a peer that tells of blocks it invented, for which the blocks of all other peers then waited.
+for (const weight of [80, 2 ** 40]) {
+  test(`invented blocks of ${weight} bytes that never arrive hold up nobody else's`, async () => {
+    const empty = await node();
+    const liar = await meetLiar(empty, { weight });
+    assert.equal(asksOf(liar, "requestBlocks"), 1);
+    const { close } = connect(empty, full);
+    await until(empty, () => heightOf(empty) === heightOf(full));
+    assert.equal(topOf(empty), topOf(full));
+    assert.equal(liar.dropped, undefined, "nobody had to give it up");
+    close();
+  });
+}
+
+// Closes: the blocks that one honest peer never sent, asked of no other as those a liar invented came before them.
+test("blocks that a peer does not send are asked of another, whatever else nobody sends", async () => {
+  const clock = stillClock(now());
+  const empty = await node(clock);
+  const liar = await meetLiar(empty, {}, clock);
+  const silent = meetStranger(empty, full.protocol.syncData(), { host: "10.0.0.67" });
+  clock.pass(0.01);
+  await silent.say(messages.chain, wholeChain());
+  assert.equal(asksOf(silent, "requestBlocks"), 1);
+  clock.pass(10);
+  const { close } = connect(empty, full);
+  const passing = setInterval(() => clock.pass(0.01), 20);
+  await until(empty, () => heightOf(empty) === heightOf(full)).finally(() => clearInterval(passing));
+  assert.deepEqual([liar.dropped, silent.dropped], [undefined, undefined]);
+  close();
+});
+
+// Closes: long lists of blocks that a peer says it does not keep, looked through anew in each of its turns.
+test("blocks that a peer does not keep are not kept in mind either", async () => {
+  const empty = await node();
+  const pruned = await meetLiar(empty, { height: 450_000, pruningSeed: pruningSeed(8) });
+  const [link] = empty.protocol.links;
+  assert.equal(link?.needed.length, 0);
+  assert.deepEqual([asksOf(pruned, "requestBlocks"), asksOf(pruned, "requestChain")], [0, 2]);
+});
+
+/** The id of a block that nobody has. */
+function unknownId(height: number): Uint8Array {
+  const id = new Uint8Array(32).fill(0xee);
+  new DataView(id.buffer).setUint32(0, height);
+  return id;
+}
