@@ -159,6 +159,10 @@ test("fragments are bounded like whole frames", () => {
   assert.throws(() => readAll(taking(10), empty), /too many fragments/);
   const inner = fragmentedFrames(2002, new Uint8Array(5000), 1000);
   assert.throws(() => readAll(taking(4999), inner), /more than 4999/);
+  // Closes: limits of a command that its message passed by, as it came in fragments and said to be one itself.
+  const nested = Uint8Array.from(inner);
+  new DataView(nested.buffer).setUint32(HEADER_BYTES + 25, 0, true);
+  assert.throws(() => readAll(taking(10), nested), /fragments of a fragment/);
 });
 
 test("any bytes give frames or a BadFrame", () => {

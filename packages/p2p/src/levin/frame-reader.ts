@@ -166,6 +166,8 @@ export class FrameReader {
     this.#dropFragments();
     if (whole.length < HEADER_BYTES) throw new BadFrame("fragments too short for a frame");
     const header = readHeader(whole.subarray(0, HEADER_BYTES));
+    // As a fragment it would be measured by no command's limit.
+    if (isFragment(header)) throw new BadFrame("fragments of a fragment");
     this.#checkLength(header);
     if (header.length > whole.length - HEADER_BYTES) throw new BadFrame("fragments shorter than their frame");
     // What follows the payload is padding.
