@@ -52,6 +52,9 @@ describe("request head", () => {
     assert.equal(head("GET / HTTP/1.0")?.isLast, true);
     assert.equal(head("GET / HTTP/1.0", "connection: Keep-Alive")?.isLast, false);
     assert.equal(head("POST / HTTP/1.1", "Transfer-Encoding: chunked")?.length, undefined);
+    for (const value of ["3", " 3", "3 ", " \t 3\t ", "\t3"])
+      assert.equal(head("POST / HTTP/1.1", `Content-Length:${value}`)?.length, 3);
+    assert.equal(head("POST / HTTP/1.1", "Host: ")?.host, "");
   });
 
   it("refuses what leaves a doubt", () => {
@@ -72,6 +75,10 @@ describe("request head", () => {
       ["POST / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked"],
       ["POST / HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
       ["POST / HTTP/1.1", "Transfer-Encoding: gzip, chunked"],
+      // Programs before us would take these for something else.
+      ["POST / HTTP/1.1", "Transfer-Encoding: \xa0chunked"],
+      ["POST / HTTP/1.1", "Content-Length: 3\xa0"],
+      ["POST / HTTP/1.0", "Transfer-Encoding: chunked"],
       ["POST / HTTP/1.1", "Content-Length : 3"],
       ["POST / HTTP/1.1", " folded: 3"],
       ["POST / HTTP/1.1", "X: a\nContent-Length: 3"],

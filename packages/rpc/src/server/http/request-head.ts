@@ -62,8 +62,9 @@ export function parseRequestHead(text: string): RequestHead | undefined {
   if (lineEnd !== -1 && !readHeaders(text.slice(lineEnd), fields)) return undefined;
   const { length = 0, encoding, connection = "" } = fields;
   if (length === "bad") return undefined;
-  if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || fields.length !== undefined))
-    return undefined;
+  // What is chunked in HTTP/1.0 may have been passed on by a program that does not know chunks.
+  const isForbidden = fields.length !== undefined || line[3] === "0";
+  if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || isForbidden)) return undefined;
   const saysClose = connection !== "" && hasToken(connection, "close");
   return {
     method: line[1]!,
@@ -94,10 +95,24 @@ function readHeaders(lines: string, fields: Known): boolean {
     const next = lines.indexOf("\r\n", at);
     const end = next === -1 ? lines.length : next;
     const colon = lines.indexOf(":", at);
-    if (!readHeader(lines.slice(at, colon), lines.slice(colon + 1, end), fields)) return false;
+    if (!readHeader(lines.slice(at, colon), withoutSpaces(lines.slice(colon + 1, end)), fields)) return false;
     at = end + 2;
   }
   return true;
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x09;
+
+/**
+ * A value without the spaces and tabs around it. `trim` takes more for space, such as the byte A0, with which programs
+ * between a caller and us read another value.
+ */
+function withoutSpaces(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
 }
 
 /**
@@ -109,43 +124,43 @@ function readHeader(name: string, value: string, fields: Known): boolean {
     case 4:
       if (!/^host$/i.test(name)) return true;
       if (fields.host !== undefined) return false;
-      fields.host = value.trim();
+      fields.host = value;
       return true;
     case 6:
-      if (/^origin$/i.test(name)) fields.origin = value.trim();
-      else if (/^expect$/i.test(name)) fields.expect = value.trim();
-      else if (/^accept$/i.test(name)) fields.accept = joined(fields.accept, value.trim());
+      if (/^origin$/i.test(name)) fields.origin = value;
+      else if (/^expect$/i.test(name)) fields.expect = value;
+      else if (/^accept$/i.test(name)) fields.accept = joined(fields.accept, value);
       return true;
     case 10:
-      if (/^connection$/i.test(name)) fields.connection = joined(fields.connection, value.trim());
+      if (/^connection$/i.test(name)) fields.connection = joined(fields.connection, value);
       return true;
     case 12:
-      if (/^content-type$/i.test(name)) fields.contentType = value.trim();
-      else if (/^x-request-id$/i.test(name)) fields.requestId = value.trim();
+      if (/^content-type$/i.test(name)) fields.contentType = value;
+      else if (/^x-request-id$/i.test(name)) fields.requestId = value;
       return true;
     case 13:
-      if (/^authorization$/i.test(name)) fields.authorization ??= value.trim();
+      if (/^authorization$/i.test(name)) fields.authorization ??= value;
       if (!/^last-event-id$/i.test(name)) return true;
       if (fields.lastEventId !== undefined) return false;
-      fields.lastEventId = value.trim();
+      fields.lastEventId = value;
       return true;
     case 14:
-      if (/^sec-fetch-site$/i.test(name)) fields.fetchSite = value.trim().toLowerCase();
-      else if (/^sec-fetch-mode$/i.test(name)) fields.fetchMode = value.trim();
+      if (/^sec-fetch-site$/i.test(name)) fields.fetchSite = value.toLowerCase();
+      else if (/^sec-fetch-mode$/i.test(name)) fields.fetchMode = value;
       if (!/^content-length$/i.test(name)) return true;
       if (fields.length !== undefined) return false;
-      fields.length = LENGTH.test(value.trim()) ? Number(value) : "bad";
+      fields.length = LENGTH.test(value) ? Number(value) : "bad";
       return true;
     case 15:
-      if (/^accept-language$/i.test(name)) fields.acceptLanguage = value.trim();
+      if (/^accept-language$/i.test(name)) fields.acceptLanguage = value;
       if (!/^idempotency-key$/i.test(name)) return true;
       if (fields.idempotencyKey !== undefined) return false;
-      fields.idempotencyKey = value.trim();
+      fields.idempotencyKey = value;
       return true;
     case 17:
       if (!/^transfer-encoding$/i.test(name)) return true;
       if (fields.encoding !== undefined) return false;
-      fields.encoding = value.trim();
+      fields.encoding = value;
       return true;
     default:
       return true;
