@@ -116,6 +116,48 @@ describe("a batch", () => {
   });
 });
 
+describe("the id of a request", () => {
+  const nested = (depth: number, inner: unknown): unknown =>
+    depth === 0 ? inner : { a: nested(depth - 1, inner) };
+
+  it("comes back as it was, a few kilobytes of it", async (t) => {
+    const { restricted } = await start(t, callsOf());
+    for (const id of ["", "x".repeat(500), 7, -1, nested(5, [1, 2]), { a: "b", c: [{}, {}] }]) {
+      for (const method of ["get_version", "get_nothing"])
+        assert.deepEqual(JSON.parse((await post(restricted, { id, method })).text).id, id);
+    }
+  });
+
+  it("is refused where its response would be many times the request", async (t) => {
+    // Closes: 90 kB of braces in an id that came back as 6 MB of indentation, counted nowhere.
+    const { restricted, owner } = await start(t, callsOf());
+    const many = Array.from({ length: 2000 }, () => ({}));
+    const ids = [nested(95, many), "\u0001".repeat(5000), { ["n".repeat(5000)]: 1 }, many];
+    for (const id of ids) {
+      for (const method of ["get_version", "get_nothing"]) {
+        for (const url of [restricted, owner]) {
+          const { text } = await post(url, { id, method });
+          assert.ok(text.length < 200, `${text.length} bytes`);
+          assert.deepEqual(JSON.parse(text).error, { code: -32600, message: "Invalid Request" });
+        }
+      }
+    }
+    const [refused, answered] = JSON.parse((await post(restricted, [{ id: ids[0] }, range(1)])).text);
+    assert.equal(refused.error.code, -32600);
+    assert.notEqual(answered.result, undefined);
+  });
+
+  it("and all else of what names no call is counted as a call's is", async (t) => {
+    // Closes: requests that held memory which nobody counted, as no call had declared any.
+    const { owner } = await start(t, callsOf(), { limits: { heldBytes: 8 * 2 ** 20 } });
+    const params = (count: number) => ({ list: Array.from({ length: count }, () => 1) });
+    for (const method of ["get_nothing", "get_version"]) {
+      assert.equal((await post(owner, { method, params: params(30_000) })).status, 200);
+      assert.equal((await post(owner, { method, params: params(60_000) })).status, 503);
+    }
+  });
+});
+
 describe("a caller who leaves", () => {
   it("ends the call that is being answered, and the rest of its batch", async (t) => {
     // Closes: work that goes on for callers who have left long ago.

@@ -1,5 +1,5 @@
-import { type MaybePromise, TimeSlice, whenFailed, whenReady } from "@anulo/limits";
-import { BYTES_PER_VALUE } from "../costs.ts";
+import { type CostLimits, type MaybePromise, TimeSlice, whenFailed, whenReady } from "@anulo/limits";
+import { BYTES_PER_VALUE, costs } from "../costs.ts";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
@@ -22,6 +22,7 @@ import {
 import { hasHeaderFor, headerOfBatch, withHeader } from "./idempotency-key.ts";
 import { batchCost, type Limits } from "./limits.ts";
 import { writeLongLists } from "./long-answer.ts";
+import { isShortId } from "./message-id.ts";
 import { OverBudget } from "./over-budget.ts";
 import { CallerLeft } from "./request-budget.ts";
 
@@ -64,13 +65,17 @@ export function answerJsonRpc<Context>(
   );
   if (!callsOfBatch.every((call) => isAllowed(call, request))) return notAllowed;
   const declared = callsOfBatch.map(({ cost }) => cost);
-  const cost = isBatch ? batchCost(limits, declared) : declared[0];
-  if (cost !== undefined) request.budget.checkRequest(cost, values);
-  const admitted = cost === undefined ? undefined : request.budget.admit(cost);
-  const text = whenReady(admitted, () =>
+  const cost = isBatch ? batchCost(limits, declared) : (declared[0] ?? costOfNone(calls));
+  request.budget.checkRequest(cost, values);
+  const text = whenReady(request.budget.admit(cost), () =>
     isBatch ? answerBatch(messages, request, rules) : answerMessage(messages[0]!, request, rules),
   );
   return whenReady(text, jsonAnswer);
+}
+
+/** What names no call is parsed like one, and gets a short response. */
+function costOfNone<Context>({ limits, memoryBytes }: JsonRpcCalls<Context>): CostLimits {
+  return { ...costs.small, requestBytes: limits.requestBytes, memoryBytes };
 }
 
 /** Indent of a result within its message. */
@@ -144,6 +149,7 @@ function readMessage<Context>(
   if (!isAbsent(jsonrpc) && typeof jsonrpc !== "string")
     return { id: 0, error: errorOf(protocolErrors.invalidParams) };
   const id = isAbsent(message.id) ? 0 : message.id!;
+  if (!isShortId(id)) return { id: 0, error: errorOf(protocolErrors.invalidRequest) };
   const implementation = findCall(calls, method, request);
   if (implementation === undefined) return { id, error: errorOf(protocolErrors.methodNotFound) };
   const refusal = scopeRefusal(implementation.call, method, request.bearer);
