@@ -94,7 +94,7 @@ export { type Bearer, FORBIDDEN, scopeRefusal, type TokenAuth, wrongWallet } fro
 export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { type CallTally, createCallTally } from "./server/call-tally.ts";
 export type { Elsewhere, InternalTarget, NamedRequest } from "./server/elsewhere.ts";
-export { byteCosts, defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
+export { byteCosts, defaultLimits, divideLimits, isPrivateAddress, type Limits } from "./server/limits.ts";
 export { RowMeter } from "./server/row-meter.ts";
 export { type RpcSource, rpcMetrics } from "./server/rpc-metrics.ts";
 export {

@@ -138,7 +138,12 @@ export function batchCost(limits: Limits, calls: readonly CostLimits[]): CostLim
 const PRIVATE =
   /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:/i;
 
+/** Whether an address may stand for many callers: those behind a proxy, a gateway of containers, a tunnel. */
+export function isPrivateAddress(address: string): boolean {
+  return PRIVATE.test(address);
+}
+
 /** The number of connections that an IP address may have. */
 export function connectionsOf(limits: Limits, address: string): number {
-  return PRIVATE.test(address) ? limits.connectionsPerPrivateAddress : limits.connectionsPerPublicAddress;
+  return isPrivateAddress(address) ? limits.connectionsPerPrivateAddress : limits.connectionsPerPublicAddress;
 }

@@ -13,7 +13,7 @@ import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
-import { connectionsOf, divideLimits, type Limits, limitsOf } from "./limits.ts";
+import { connectionsOf, divideLimits, isPrivateAddress, type Limits, limitsOf } from "./limits.ts";
 import { createRequestIds } from "./request-id.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
@@ -53,7 +53,10 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly info?: ServiceInfo;
   /** What these say besides, loaded when one is first requested; only the declarations if left out. */
   readonly reference?: () => Promise<ServiceReference>;
-  /** Whether connections from this IP address are closed without a response. */
+  /**
+   * Whether connections from this IP address are closed without a response. The owner's ports are closed to no private
+   * address: a stranger's faults may have shut it out, who came through the same proxy or gateway as the owner.
+   */
   readonly isShutOut?: (remoteAddress: string) => boolean;
   /** If left out, connections are not encrypted. */
   readonly tls?: TlsOptions;
@@ -147,7 +150,8 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
     tokens: options.tokens,
     prefix,
     dialect: options.dialect ?? "contract",
-    isShutOut: options.isShutOut ?? (() => false),
+    isShutOut: (remoteAddress, restricted) =>
+      (restricted || !isPrivateAddress(remoteAddress)) && options.isShutOut?.(remoteAddress) === true,
     nameRequest: createRequestIds(),
     log: options.log ?? silent,
     origins: new Set(options.origins),
@@ -169,7 +173,7 @@ function startPort(listener: Listener, service: Service, tls: TlsOptions | undef
     host,
     port,
     service: createHttpService(service, { restricted, isForPeers }),
-    admit: (remoteAddress) => !service.isShutOut(remoteAddress),
+    admit: (remoteAddress) => !service.isShutOut(remoteAddress, restricted),
     ...(tls !== undefined && !isForPeers && { opener: createTlsOpener(tls, limits.slowMs) }),
     isForFew: isForPeers,
     maxConnections: limits.connections,

@@ -151,7 +151,8 @@ export type Service = {
   /** Prefix of named paths; undefined if there are none. */
   readonly prefix: string | undefined;
   readonly dialect: Dialect;
-  readonly isShutOut: (remoteAddress: string) => boolean;
+  /** Whether a kind of port serves no requests from this address. */
+  readonly isShutOut: (remoteAddress: string, restricted: boolean) => boolean;
   /** The id of a request with this header X-Request-Id. */
   readonly nameRequest: (header: string | undefined) => string;
   readonly log: Logger;
@@ -192,7 +193,7 @@ export function createHttpService(
     },
     screen(head, caller) {
       const { remoteAddress } = caller;
-      if (!methods.has(head.method) || service.isShutOut(remoteAddress)) return "cut";
+      if (!methods.has(head.method) || service.isShutOut(remoteAddress, restricted)) return "cut";
       if (isForPeers) {
         const pass = service.elsewhere?.passOf(head);
         if (pass === undefined) return "cut";
