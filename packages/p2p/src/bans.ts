@@ -47,8 +47,7 @@ function parseSubnet(text: string): Subnet | undefined {
   const [, host = "", bits = ""] = /^([^/]*)\/(\d{1,2})$/.exec(text) ?? [];
   const address = parseIpv4(host);
   if (address === undefined || Number(bits) > 32) return undefined;
-  const size = 2 ** (32 - Number(bits));
-  const first = Math.floor(orderedNumber(address) / size) * size;
+  const first = subnetStart(orderedNumber(address), Number(bits));
   const bytes = Uint8Array.of(first >>> 24, first >>> 16, first >>> 8, first);
   return { address: first, bits: Number(bits), name: `${formatIpv4(bytes)}/${Number(bits)}` };
 }
@@ -59,20 +58,70 @@ function orderedHost(host: string): number | undefined {
   return ipv4 && orderedNumber(ipv4);
 }
 
-function contains({ address, bits }: Subnet, host: number | undefined): boolean {
+/** First address of the subnet of so many bits that an address is in. */
+function subnetStart(host: number, bits: number): number {
   const size = 2 ** (32 - bits);
-  return host !== undefined && Math.floor(host / size) === Math.floor(address / size);
+  return Math.floor(host / size) * size;
 }
+
+/**
+ * Bans of subnets, found by address with one look a length of prefix: whole lists of addresses are looked up, and
+ * lists of bans may have thousands of entries.
+ */
+function createSubnetBans() {
+  const byBits = new Map<number, Map<number, Ban>>();
+  return {
+    set({ address, bits }: Subnet, ban: Ban): void {
+      const ofBits = byBits.get(bits) ?? new Map<number, Ban>();
+      byBits.set(bits, ofBits.set(address, ban));
+    },
+    delete({ address, bits }: Subnet): void {
+      const ofBits = byBits.get(bits);
+      ofBits?.delete(address);
+      if (ofBits?.size === 0) byBits.delete(bits);
+    },
+    /** When the last ban of a subnet with this address ends; 0 where there is none. */
+    latestEnd(host: number): number {
+      let latest = 0;
+      for (const [bits, ofBits] of byBits) {
+        latest = Math.max(latest, ofBits.get(subnetStart(host, bits))?.until ?? 0);
+      }
+      return latest;
+    },
+  };
+}
+
+const MIN_CLEANUP = 1000;
 
 /** Creates an empty list of bans; `now` returns Unix seconds. */
 export function createBans(now: () => number): Bans {
   const hosts = new Map<string, Ban>();
   const subnets = new Map<string, Ban & { readonly subnet: Subnet }>();
+  const bansOfSubnets = createSubnetBans();
+  /** Number of bans at which those that have ended are dropped: they may be of addresses that never come back. */
+  let nextCleanup = MIN_CLEANUP;
   const listeners: Parameters<Bans["onBan"]>[0][] = [];
   const inForce = (ban: Ban) => ban.until > now();
+  const dropSubnet = (subnet: Subnet) => {
+    subnets.delete(subnet.name);
+    bansOfSubnets.delete(subnet);
+  };
+  const dropEnded = () => {
+    if (hosts.size + subnets.size < nextCleanup) return;
+    for (const [host, ban] of hosts) if (!inForce(ban)) hosts.delete(host);
+    for (const ban of subnets.values()) if (!inForce(ban)) dropSubnet(ban.subnet);
+    nextCleanup = Math.max(MIN_CLEANUP, 2 * (hosts.size + subnets.size));
+  };
   const setSubnet = (subnet: Subnet, until: number) => {
-    subnets.set(subnet.name, { host: subnet.name, ip: 0, until, subnet });
-    for (const tell of listeners) tell((address) => contains(subnet, orderedHost(address.host)));
+    const ban = { host: subnet.name, ip: 0, until, subnet };
+    subnets.set(subnet.name, ban);
+    bansOfSubnets.set(subnet, ban);
+    for (const tell of listeners) {
+      tell(({ host }) => {
+        const ordered = orderedHost(host);
+        return ordered !== undefined && subnetStart(ordered, subnet.bits) === subnet.address;
+      });
+    }
   };
   const setHost = (host: string, until: number) => {
     hosts.set(host, { host, ip: ipv4Number(host) ?? 0, until });
@@ -89,9 +138,14 @@ export function createBans(now: () => number): Bans {
       const host = subnet?.name ?? ipAddress(text, 0)?.host;
       if (host === undefined) return false;
       const until = seconds === "lift" ? 0 : now() + seconds;
-      if (until <= now()) (subnet === undefined ? hosts : subnets).delete(host);
-      else if (subnet === undefined) setHost(host, until);
+      if (until <= now()) {
+        if (subnet === undefined) hosts.delete(host);
+        else dropSubnet(subnet);
+        return true;
+      }
+      if (subnet === undefined) setHost(host, until);
       else setSubnet(subnet, until);
+      dropEnded();
       return true;
     },
     secondsLeft(text) {
@@ -99,13 +153,9 @@ export function createBans(now: () => number): Bans {
       if (host === undefined) return undefined;
       const own = hosts.get(host);
       if (own !== undefined && !inForce(own)) hosts.delete(host);
-      let until = own?.until ?? 0;
       const ordered = subnets.size === 0 ? undefined : orderedHost(host);
-      for (const [name, ban] of subnets) {
-        if (!inForce(ban)) subnets.delete(name);
-        else if (ban.until > until && contains(ban.subnet, ordered)) until = ban.until;
-      }
-      return Math.max(0, until - now());
+      const ofSubnets = ordered === undefined ? 0 : bansOfSubnets.latestEnd(ordered);
+      return Math.max(0, Math.max(own?.until ?? 0, ofSubnets) - now());
     },
     isInUse: () => hosts.size + subnets.size > 0,
     count: () => hosts.size + subnets.size,

@@ -128,8 +128,7 @@ export class ConnectionMaker {
     if (this.#isConnected(address) || !this.#zone.canDial(address)) return false;
     if (this.#zone.zone !== "public") return true;
     if (peerId === this.#zone.nodeData().peer_id) return false;
-    // Any node can claim any id, so an id counts only together with the host.
-    return !this.#zone.peers.some((peer) => peer.peerId === peerId && peer.address.host === address.host);
+    return !this.#zone.hasPeer(address.host, peerId);
   }
 
   #nextAnchor(): PeerAddress | undefined {

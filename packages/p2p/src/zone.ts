@@ -113,6 +113,12 @@ export class PeerZone implements SessionHost {
     return this.peers.filter((peer) => peer.direction === direction);
   }
 
+  /** Whether a peer with this address has this id: any node can claim any id. */
+  hasPeer(host: string, id: bigint): boolean {
+    for (const peer of this.#connected) if (peer.peerId === id && peer.address.host === host) return true;
+    return false;
+  }
+
   stop(): void {
     this.#isStopped = true;
     for (const session of this.sessions) session.drop("the node stops");
@@ -146,8 +152,9 @@ export class PeerZone implements SessionHost {
 
   hasFailedRecently({ host }: PeerAddress): boolean {
     const at = this.#failed.get(host);
+    if (at === undefined) return false;
     const forgotten = this.peersOf("out").length === 0 ? FAILED_SECONDS_ALONE : FAILED_SECONDS;
-    return at !== undefined && this.lines.clock.seconds() - at <= forgotten;
+    return this.lines.clock.seconds() - at <= forgotten;
   }
 
   /** Whether an address may be connected to or stored. */

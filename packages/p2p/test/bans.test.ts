@@ -31,6 +31,50 @@ test("addresses and subnets are banned for a while", () => {
   }
 });
 
+// Closes: a stranger's question for public nodes that took a second, 6,000 addresses times 4,000 subnets of a ban list.
+test("how many subnets are banned does not matter to who looks an address up", () => {
+  let looks = 0;
+  const bans = createBans(() => {
+    looks++;
+    return 0;
+  });
+  for (let i = 0; i < 4096; i++) bans.set(`${10 + (i >> 8)}.${i & 255}.3.0/24`, 10 + i);
+  bans.set("12.0.0.0/8", 9999);
+  bans.set("200.0.0.0/6", 7);
+  const before = looks;
+  for (const [host, seconds] of [
+    ["10.0.3.255", 10],
+    ["10.0.4.0", 0],
+    ["10.0.2.255", 0],
+    ["12.5.3.7", 9999],
+    ["25.255.3.1", 4105],
+    ["203.255.255.255", 7],
+    ["204.0.0.0", 0],
+    ["::1", 0],
+  ] as const)
+    assert.equal(bans.secondsLeft(host), seconds, host);
+  assert.ok(looks - before < 100, `${looks - before}`);
+  for (let i = 0; i < 256; i++) bans.set(`12.${i}.3.0/24`, "lift");
+  assert.equal(bans.secondsLeft("12.5.3.7"), 9999);
+  bans.set("12.0.0.0/8", "lift");
+  assert.equal(bans.secondsLeft("12.5.3.7"), 0);
+});
+
+// Closes: the bans of strangers who came with a new address each time, kept for ever.
+test("bans that have ended are dropped, though nobody looks them up", () => {
+  let now = 0;
+  const bans = createBans(() => now);
+  bans.set("9.9.9.9", PERMANENT_SECONDS);
+  for (; now < 20_000; now++) {
+    bans.set(`10.0.${now >> 8}.${now & 255}`, 500);
+    bans.set(`11.${now >> 8}.${now & 255}.0/24`, 500);
+  }
+  assert.ok(bans.count() < 4500, `${bans.count()}`);
+  assert.equal(bans.list().length, 999);
+  assert.ok(bans.secondsLeft("9.9.9.9")! > 0);
+  assert.equal(bans.secondsLeft("11.78.31.7"), 499);
+});
+
 test("a ban list has an address or subnet a line", () => {
   const bans = createBans(() => 0);
   const wrong = banAll(bans, "# spies\n1.2.3.4 # one\r\n\n5.6.0.0/16\nnonsense\n2001:db8::7\n");
