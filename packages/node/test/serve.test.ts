@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ByteBudget, type ByteReservation } from "@anulo/limits";
 import { blockId, readBlock, readRecord } from "@anulo/protocol";
+import { popBlocks } from "../src/chain/chain.ts";
 import { messages } from "../src/peers/messages.ts";
 import { emptyChain, loadBlocks, pow } from "./chain-fixture.ts";
 import { meetStranger, type Stranger, speaking, type TestNode } from "./peer-network.ts";
@@ -92,4 +93,56 @@ test("a response counts as the memory of who asked from its first block on", asy
   const [response] = heardOf(stranger, "blocks");
   assert.ok(most > 0.9 * response!.bytes.length, `${most} of ${response!.bytes.length} bytes`);
   assert.equal(budget.used, 0);
+});
+
+/** A node of its own, and a stranger in whose requests it pauses after every step; `act` is called in one of the pauses. */
+async function nodeWithPauses(length: number, at: number, act: (node: TestNode) => Promise<unknown>) {
+  const own = speaking(await emptyChain(), { isOffline: true });
+  await loadBlocks(own.chain.parts, recordedChain().slice(0, length));
+  let pauses = 0;
+  const pause = async () => {
+    if (++pauses === at) await act(own);
+  };
+  const stranger = meetStranger(own);
+  Object.assign(stranger.peer, { slicing: { sliceMs: 0, pause } });
+  const end = async () => {
+    assert.ok(pauses >= at);
+    await own.protocol.stop();
+    await own.chain.close();
+    assert.deepEqual(own.faults, []);
+  };
+  return { own, stranger, end };
+}
+
+// Closes: blocks with the transactions of others, or a point for who asked, where the chain changed meanwhile.
+test("who asks for a block that leaves the chain meanwhile is told that it is not there", async () => {
+  const at = recordedChain().findIndex(({ transactions }) => transactions.length > 1);
+  const length = at + 1;
+  const id = blockId(readBlock(recordedChain()[at]!.blob));
+  const { own, stranger, end } = await nodeWithPauses(length, 3, ({ chain }) => popBlocks(chain.parts, 1));
+  const below = own.chain.parts.store.read.blockInfo(length - 1)!.hash;
+  await stranger.say(messages.requestBlocks, { blocks: [id, below], prune: false });
+  assert.equal(stranger.dropped, undefined);
+  const [message] = heardOf(stranger, "blocks");
+  const { blocks, missed_ids } = readRecord(messages.blocks.payload, message!.bytes);
+  assert.deepEqual(missed_ids, [id]);
+  assert.deepEqual(
+    blocks.map(({ block }) => blockId(readBlock(block))),
+    [below],
+  );
+  await end();
+});
+
+// Closes: a height that seems to shrink, for which honest peers drop and blame each other.
+test("a chain that grows while it is told of is as long as it is in the end", async () => {
+  const { own, stranger, end } = await nodeWithPauses(60, 1, ({ chain }) =>
+    loadBlocks(chain.parts, recordedChain().slice(60, 61)),
+  );
+  const genesis = own.chain.parts.store.read.blockInfo(0)!.hash;
+  await stranger.say(messages.requestChain, { block_ids: [genesis], prune: false });
+  const [message] = heardOf(stranger, "chain");
+  const { total_height, m_block_ids } = readRecord(messages.chain.payload, message!.bytes);
+  assert.equal(total_height, own.chain.parts.store.read.height());
+  assert.equal(m_block_ids.length, total_height - 1);
+  await end();
 });

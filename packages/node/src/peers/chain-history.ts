@@ -66,8 +66,7 @@ export function* chainAnswer(
   for (;;) {
     const range = rangeOf(read, ask, pruningSeed);
     if (range === undefined) return undefined;
-    const { start, total, end } = range;
-    const work = read.blockInfo(total - 1)!.cumulativeDifficulty;
+    const { start, end } = range;
     const ids: Uint8Array[] = [];
     const weights: number[] = [];
     let isWhole = true;
@@ -80,6 +79,9 @@ export function* chainAnswer(
       isWhole &&= read.height() >= end && read.heightOf(ids.at(-1)!) === to - 1;
     }
     if (!isWhole) continue;
+    // What is told last must not be less than what was told in a pause: a height that shrinks is a fault.
+    const total = read.height();
+    const work = read.blockInfo(total - 1)!.cumulativeDifficulty;
     return {
       start_height: start,
       total_height: total,

@@ -91,6 +91,11 @@ function* entriesOf(
     yield;
     const height = read.heightOf(id);
     const entry = height === undefined ? undefined : yield* entryOf(read, height, { prune, meter });
+    // The block may have left the chain in a pause, and the rows that were read be those of another.
+    if (read.heightOf(id) !== height) {
+      missed.push(id);
+      continue;
+    }
     if (entry !== undefined) blocks.push(entry);
     else if (height === undefined) missed.push(id);
     else throw new PeerFault("asks for blocks that are not here whole", WRONG);
