@@ -1,3 +1,4 @@
+export { addressBlock } from "./address-block.ts";
 export { ByteBudget, type ByteReservation } from "./byte-budget.ts";
 export type { CostLimits } from "./cost-limits.ts";
 export { LoopLoad, type LoopTime } from "./loop-load.ts";

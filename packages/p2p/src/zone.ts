@@ -1,3 +1,4 @@
+import { addressBlock } from "@anulo/limits";
 import { formatPeerAddress, isSameAddress, type PeerAddress, type Zone, zoneOf } from "./address.ts";
 import { canReachBack, PING_TIMEOUT_MS } from "./back-ping.ts";
 import type { Bans } from "./bans.ts";
@@ -42,7 +43,7 @@ export interface ZoneOptions {
   maxIn: number;
   /** Maximum number of accepted connections, before and after their handshake. */
   readonly maxAccepted: number;
-  /** Maximum number of connections of one host; undefined where hosts are not known. */
+  /** Maximum number of connections of one host, or of its 64 bits of IPv6; undefined where hosts are not known. */
   readonly maxPerIp: number | undefined;
   /** Whether an incoming peer can be connected to in return. */
   readonly canPingBack: boolean;
@@ -174,7 +175,8 @@ export class PeerZone implements SessionHost {
       return;
     }
     const strangers = [...this.sessions].filter((session) => !session.isShaken && session.direction === "in");
-    const fromThere = strangers.filter((session) => session.address.host === address.host);
+    const block = addressBlock(address.host);
+    const fromThere = strangers.filter((session) => addressBlock(session.address.host) === block);
     const tooMany = this.options.maxPerIp !== undefined && fromThere.length >= MAX_STRANGERS_PER_HOST;
     if (tooMany) fromThere[0]!.drop("too many connections of this address");
     else if (strangers.length >= this.#maxStrangers) strangers[0]!.drop("room for others is needed");
@@ -234,7 +236,8 @@ export class PeerZone implements SessionHost {
     const maxPeers = Math.min(this.options.maxIn, this.options.maxAccepted - this.#maxStrangers);
     if (incoming.length >= maxPeers) return "no place for another peer";
     const { maxPerIp } = this.options;
-    const ofHost = incoming.filter((peer) => peer.address.host === address.host).length;
+    const block = addressBlock(address.host);
+    const ofHost = incoming.filter((peer) => addressBlock(peer.address.host) === block).length;
     return maxPerIp !== undefined && ofHost >= maxPerIp ? "too many peers of this address" : undefined;
   }
 

@@ -132,6 +132,20 @@ for (const maxPerIp of [1, 2, 3]) {
   });
 }
 
+// Closes: all places for incoming peers taken by one host, which has more addresses of IPv6 than there are of IPv4.
+test("nodes in one block of 64 bits of IPv6 count as one", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1", {});
+  await alice.network.start();
+  const caller = (ip: string) => node(ip, { listen: [], nodes: { exclusive: [alice.address] } });
+  for (const ip of ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"]) await caller(ip).network.start();
+  await clock.pass(3);
+  const hosts = alice.network.peers().map(({ address }) => address.host);
+  assert.equal(hosts.filter((host) => /^2001:db8::[12]$/.test(host)).length, 1);
+  assert.ok(hosts.includes("2001:db8:0:1::1"));
+  assert.equal(hosts.length, 2);
+});
+
 test("messages come in order, one at a time, and the faulty are dropped", async () => {
   const { node } = world();
   const seen: number[] = [];

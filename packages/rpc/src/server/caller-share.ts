@@ -1,5 +1,6 @@
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import {
+  addressBlock,
   ByteBudget,
   type ByteReservation,
   type CostLimits,
@@ -202,14 +203,14 @@ export class CallerShare {
 
   /** Opens the accounting of a new connection. */
   open(remoteAddress: string): Caller {
-    const use = this.#useOf(remoteAddress, false);
+    const use = this.#useOf(addressBlock(remoteAddress), false);
     use.connections++;
     return new Caller(this, remoteAddress, use);
   }
 
   /** Counts the next request for a token, or for the caller's address if it has no token. */
   identify(caller: Caller, token: string | undefined): void {
-    const key = token === undefined ? caller.remoteAddress : `token ${token}`;
+    const key = token === undefined ? addressBlock(caller.remoteAddress) : `token ${token}`;
     const old = caller.use;
     if (old.key === key) return;
     const use = this.#useOf(key, token !== undefined);

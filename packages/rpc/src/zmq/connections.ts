@@ -1,3 +1,4 @@
+import { addressBlock } from "@anulo/limits";
 import type { Subscriber } from "./subscriber.ts";
 import type { ZmqLimits } from "./zmq-limits.ts";
 
@@ -37,7 +38,8 @@ export class Connections implements Iterable<Subscriber> {
   #makeRoom(address: string | undefined): boolean {
     const { connections, connectionsPerAddress } = this.#limits;
     if (!isOwnMachine(address)) {
-      const neighbours = [...this.#open].filter((it) => it.address === address);
+      const block = addressBlock(address ?? "");
+      const neighbours = [...this.#open].filter((it) => addressBlock(it.address ?? "") === block);
       if (neighbours.length >= connectionsPerAddress && !dropIdle(neighbours)) return false;
     }
     return this.#open.size < connections || dropIdle(this.#open);

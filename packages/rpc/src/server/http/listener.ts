@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { addressBlock } from "@anulo/limits";
 import { HttpConnection, type HttpService } from "./connection.ts";
 import { UnprovenConnections } from "./unproven.ts";
 
@@ -12,7 +13,7 @@ export type ListenerOptions = {
   /** Whether a connection from this IP address is accepted; called for each. */
   readonly admit: (remoteAddress: string) => boolean;
   readonly maxConnections: number;
-  /** Maximum number of open connections per IP address. */
+  /** Maximum number of open connections of this IP address, or of its 64 bits of IPv6. */
   readonly maxConnectionsOf: (remoteAddress: string) => number;
   /** Whether only few are let through (`HttpService.screen`): connections on which nobody was yet have a small bound. */
   readonly isForFew?: boolean;
@@ -50,7 +51,7 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   const httpService: HttpService = {
     ...service,
     closed: (connection) => void connections.delete(connection),
-    accepted: ({ socket }) => unproven?.prove(socket, addressOf(socket)),
+    accepted: ({ socket }) => unproven?.prove(socket, addressBlock(addressOf(socket))),
   };
   const server = createServer({ noDelay: true, allowHalfOpen: true });
   // Silent connections never take the place of those that carry calls.
@@ -63,12 +64,12 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   };
   server.on("connection", (socket: Socket) => {
     const remoteAddress = addressOf(socket);
-    const others = perAddress.get(remoteAddress) ?? 0;
-    if (!admit(remoteAddress) || others >= options.maxConnectionsOf(remoteAddress))
-      return void socket.destroy();
+    const block = addressBlock(remoteAddress);
+    const isTooMany = (perAddress.get(block) ?? 0) >= options.maxConnectionsOf(remoteAddress);
+    if (isTooMany || !admit(remoteAddress)) return void socket.destroy();
     sockets.add(socket);
-    unproven?.add(socket, remoteAddress, performance.now());
-    countUntilClosed(perAddress, socket, remoteAddress);
+    unproven?.add(socket, block, performance.now());
+    countUntilClosed(perAddress, socket, block);
     socket.once("close", () => {
       sockets.delete(socket);
       unproven?.remove(socket);
