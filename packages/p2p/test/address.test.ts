@@ -11,8 +11,9 @@ import {
   parsePeerAddress,
 } from "../src/address.ts";
 import { anonymityZones } from "../src/anonymity.ts";
+import { findAddresses } from "../src/find-addresses.ts";
 import { formatIpv6, parseIpv6 } from "../src/ip.ts";
-import { addressField, ipv4Number, ipv4Text } from "../src/records.ts";
+import { addressField, ipv4Number, ipv4Text, nodeDataRecord } from "../src/records.ts";
 import { seedNodesOf } from "../src/seed-nodes.ts";
 
 const onion = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
@@ -153,5 +154,42 @@ test("the seed nodes are addresses", () => {
   const { addresses } = seedNodesOf("mainnet");
   assert.equal(addresses.filter(({ kind }) => kind === "tor").length, 6);
   assert.equal(addresses.filter(({ kind }) => kind === "i2p").length, 3);
-  assert.ok(seedNodesOf("stagenet").addresses.every(({ port }) => port === 38080));
+  const portsOf = (kind: string) =>
+    new Set(addresses.filter((each) => each.kind === kind).map(({ port }) => port));
+  assert.deepEqual([...portsOf("ipv4"), ...portsOf("tor"), ...portsOf("i2p")], [18080, 18083, 1]);
+  assert.ok(seedNodesOf("mainnet").names.every((name) => /^[a-z.]+:18080$/.test(name)));
+  for (const [network, port] of [
+    ["testnet", 28080],
+    ["stagenet", 38080],
+  ] as const) {
+    assert.deepEqual(seedNodesOf(network).names, []);
+    assert.equal(seedNodesOf(network).addresses.length, 5);
+    assert.ok(seedNodesOf(network).addresses.every((each) => each.port === port));
+  }
+  assert.deepEqual(seedNodesOf("regtest"), { names: [], addresses: [] });
+});
+
+test("names are looked up on this machine where that is allowed, and never those of hidden services", async () => {
+  const find = (text: string, canLookUp = true) => findAddresses(text, { defaultPort: 5, canLookUp });
+  const found = await find("localhost:7");
+  assert.ok(found.length > 0 && found.every((address) => isLoopback(address) && address.port === 7));
+  assert.ok((await find("localhost")).every(({ port }) => port === 5));
+  await assert.rejects(find("localhost", false), BadAddress);
+  // No name has a part as long as that: nobody has to be asked.
+  await assert.rejects(find(`${"a".repeat(64)}.example`), BadAddress);
+  assert.deepEqual(await find("1.2.3.4", false), [{ kind: "ipv4", host: "1.2.3.4", port: 5 }]);
+  assert.deepEqual(await find("[::1]:9", false), [{ kind: "ipv6", host: "::1", port: 9 }]);
+  for (const text of ["1.2.3", "x.onion", "x.i2p"]) await assert.rejects(find(text), BadAddress);
+});
+
+test("no address is written, and what a node does not say of itself is nothing", () => {
+  assert.throws(() => addressField.toPortable(undefined), /^TypeError: an address to write$/);
+  const told = epee.record({ network_id: epee.fixedBytes(16), peer_id: epee.u64, my_port: epee.u32 });
+  const short = { network_id: new Uint8Array(16), peer_id: 1n, my_port: 2 };
+  assert.deepEqual(readRecord(nodeDataRecord, writeRecord(told, short)), {
+    ...short,
+    rpc_port: 0,
+    rpc_credits_per_hash: 0,
+    support_flags: 0,
+  });
 });

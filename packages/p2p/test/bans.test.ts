@@ -75,6 +75,19 @@ test("bans that have ended are dropped, though nobody looks them up", () => {
   assert.equal(bans.secondsLeft("11.78.31.7"), 499);
 });
 
+test("the ban of an address is forgotten once somebody asks for it after its end", () => {
+  let now = 100;
+  const bans = createBans(() => now);
+  assert.deepEqual([bans.isInUse(), bans.count()], [false, 0]);
+  bans.set("1.2.3.4", 10);
+  assert.deepEqual([bans.isInUse(), bans.count()], [true, 1]);
+  now = 109;
+  assert.equal(bans.secondsLeft("1.2.3.4"), 1);
+  now = 110;
+  assert.equal(bans.secondsLeft("1.2.3.4"), 0);
+  assert.deepEqual([bans.isInUse(), bans.count()], [false, 0]);
+});
+
 test("a ban list has an address or subnet a line", () => {
   const bans = createBans(() => 0);
   const wrong = banAll(bans, "# spies\n1.2.3.4 # one\r\n\n5.6.0.0/16\nnonsense\n2001:db8::7\n");

@@ -78,3 +78,13 @@ test("work for a connection ends when it closes, also what had not begun", async
   await assert.rejects(left.slicing.pause!() as Promise<unknown>, ConnectionClosed);
   await waiting;
 });
+
+test("after the end nobody is waited for, and nobody waits behind those who did", async () => {
+  const work = new SharedWork(new FakeClock());
+  const [first, second] = [work.newPeer(), work.newPeer()];
+  const waiting = work.nextTurn(first);
+  assert.notEqual(work.turn(second), undefined, "one is before it");
+  work.stop();
+  await waiting;
+  assert.equal(work.turn(first), undefined);
+});

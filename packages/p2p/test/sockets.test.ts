@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { test } from "node:test";
 import { systemNetworkIo } from "../src/connection/network-io.ts";
 import { DialFailed, dialTcp, listenTcp } from "../src/connection/tcp.ts";
@@ -69,6 +69,27 @@ test("a call that takes too long is given up", async () => {
   await assert.rejects(calling, DialFailed);
   await assert.rejects(dialTcp(via, AbortSignal.abort()), DialFailed);
   silent.close();
+});
+
+test("a call that was given up leaves no connection behind", async () => {
+  const accepted: Socket[] = [];
+  let hear: () => void = () => {};
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const server = createServer((socket) => {
+    accepted.push(socket.on("error", () => {}).on("data", hear));
+  });
+  const target = { host: "127.0.0.1", port: await listening(server) };
+  await assert.rejects(dialTcp(target, AbortSignal.abort()), DialFailed);
+  // Connections are accepted in their order.
+  const later = await dialTcp(target, never);
+  later.write("x");
+  await heard;
+  assert.equal(accepted.filter((socket) => !socket.destroyed && socket.remotePort !== undefined).length, 1);
+  later.destroy();
+  for (const socket of accepted) socket.destroy();
+  server.close();
 });
 
 test("a port accepts, delivers and closes", async () => {

@@ -1,6 +1,8 @@
 /** An engine for opening a wallet answers from rows read at once, which are never older than what the fence allows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { createMemoryEngine, type Engine, type NewRow, rangeOf, readingAhead } from "../src/index.ts";
 import { bytes, collect, text, walletId } from "./harness.ts";
@@ -137,4 +139,41 @@ test("a failure is not remembered", async () => {
   isAway = false;
   assert.equal(await ahead.markOf(wallet), undefined);
   assert.equal((await ahead.fence(wallet)).epoch, 1);
+});
+
+test("the rows are let go once the opening has ended or the wallet is changed", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (const end of ["forget", "apply"] as const) {
+    const { engine } = start();
+    const { epoch } = await engine.fence(wallet);
+    let read: WeakRef<object> | undefined;
+    const ahead = readingAhead(
+      {
+        ...engine,
+        readAhead: async () => {
+          const rows = [put("a")];
+          read = new WeakRef(rows[0]!.value);
+          return { mark: { epoch, sequence: 0 }, rows };
+        },
+      },
+      wallet,
+    );
+    assert.equal(text(await ahead.read(wallet, put("a"))), "a");
+    if (end === "forget") ahead.forget?.();
+    else await ahead.apply(wallet, { epoch, puts: [], deletes: [] });
+    for (let i = 0; i < 20 && read!.deref() !== undefined; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    assert.equal(read!.deref(), undefined, end);
+    assert.equal(await ahead.read(wallet, put("a")), undefined);
+  }
+});
+
+test("a wallet's id has 16 bytes, and a key at least one", async () => {
+  const { engine } = start();
+  for (const length of [15, 17])
+    assert.throws(() => readingAhead(engine, new Uint8Array(length)), RangeError);
+  await assert.rejects(readingAhead(engine, wallet).read(wallet, put("")), RangeError);
 });
