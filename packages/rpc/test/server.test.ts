@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it, type TestContext } from "node:test";
+import { readPortable, writePortable } from "@anulo/protocol";
 import {
   createRpcServer,
   daemon,
@@ -100,6 +101,28 @@ describe("server", () => {
     assert.deepEqual(error, { code: -32000, message: "Method not implemented yet" });
     const path = await post(`${full}/get_limit`, {});
     assert.deepEqual(path.json, { status: "Method not implemented yet", untrusted: false });
+  });
+
+  it("answers a call that has both forms in the form of its request", async (t) => {
+    const id = new Uint8Array(32).fill(0x61);
+    const { getTransactionPoolHashesBin } = pool;
+    const [url] = await start(t, {
+      calls: implement(
+        { getTransactionPoolHashesBin },
+        { getTransactionPoolHashesBin: () => ({ tx_hashes: [id] }) },
+      ),
+    });
+    const ask = async (body: Uint8Array | string) =>
+      Buffer.from(
+        await (
+          await fetch(`${url}${getTransactionPoolHashesBin.name}`, { method: "POST", body })
+        ).arrayBuffer(),
+      );
+    const { value } = readPortable(await ask(writePortable(new Map()))).get("tx_hashes") as {
+      value: unknown;
+    };
+    assert.deepEqual(new Uint8Array(value as Uint8Array), id);
+    assert.equal(JSON.parse((await ask("{}")).toString()).status, "OK");
   });
 
   it("turns a refusal on a plain path into a status", async (t) => {
