@@ -1,9 +1,13 @@
 /** Bytes of others, read as a block with its transactions. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { VerifiedBlock } from "@anulo/consensus";
 import { BadBytes, readTransaction, toHex, transactionHash } from "@anulo/protocol";
+import type { NewTransaction } from "@anulo/storage";
 import {
+  newBlock,
   readBlockWithTransactions,
+  readIncomingBlock,
   readSuppliedTransaction,
   withProofs,
   withTransactions,
@@ -59,6 +63,40 @@ test("a transaction is at most a million bytes, whole or pruned", async () => {
     pruned(MAX_TRANSACTION_BYTES),
     (error: Error) => error instanceof BadBytes && !tooLong.test(error.message),
   );
+});
+
+test("a block is stored with the bytes of its transactions as they came, whole or without what was pruned", async () => {
+  const { blob, transactions } = paid;
+  const verified = {
+    weight: 11,
+    longTermWeight: 12,
+    cumulativeDifficulty: 13n,
+    alreadyGenerated: 14n,
+  } as VerifiedBlock;
+  const incoming = readIncomingBlock(blob);
+  const bytesOf = ({ pruned, prunable }: NewTransaction) =>
+    new Uint8Array(Buffer.concat([pruned, ...(prunable === undefined ? [] : [prunable])]));
+  for (const withProofs of [true, false]) {
+    const supplied = transactions.map((bytes) => readSuppliedTransaction(bytes, { withProofs }));
+    const stored = newBlock(incoming, supplied, verified);
+    assert.deepEqual(
+      stored.transactions.slice(1).map(bytesOf),
+      transactions.map((bytes) => new Uint8Array(bytes)),
+    );
+    assert.deepEqual(
+      [stored.weight, stored.longTermWeight, stored.cumulativeDifficulty, stored.alreadyGenerated],
+      [11, 12, 13n, 14n],
+    );
+    assert.deepEqual(stored.transactions[0]!.hash, incoming.minerTransactionHash);
+  }
+  const [whole] = transactions.map((bytes) => readSuppliedTransaction(bytes));
+  const { prunedSize, prunableHash } = whole!;
+  const pruned = whole!.blob.slice(0, prunedSize);
+  const fetched = await withTransactions(incoming, [{ pruned, prunableHash, weight: 1 }]);
+  const stored = newBlock(incoming, [...fetched.transactions!.values()], verified).transactions[1]!;
+  assert.equal(stored.prunable, undefined);
+  assert.deepEqual([stored.hash, stored.prunableHash], [whole!.id, prunableHash]);
+  assert.deepEqual(bytesOf(stored), new Uint8Array(pruned));
 });
 
 test("what was read without its proofs is read again where they are wanted", () => {

@@ -27,7 +27,7 @@ async function setUp() {
   const chain = await emptyChain();
   const node = speaking(chain, { clock, blocksPerRequest: 10, maxQueueBytes: 1 });
   const genesis = chain.parts.store.read.blockInfo(0)!.hash;
-  const meet = async (stripe: number, host: string): Promise<Stranger> => {
+  const meet = async (stripe: number, host: string, told = blocks): Promise<Stranger> => {
     const claims = {
       currentHeight: HEIGHT,
       topId: new Uint8Array(32).fill(9),
@@ -41,7 +41,7 @@ async function setUp() {
       total_height: HEIGHT,
       cumulative_difficulty: 9n,
       cumulative_difficulty_top64: 0n,
-      m_block_ids: [genesis, ...blocks.map(({ id }) => id)],
+      m_block_ids: [genesis, ...told.map(({ id }) => id)],
       m_block_weights: [],
       first_block: new Uint8Array(0),
     });
@@ -51,7 +51,7 @@ async function setUp() {
     await node.protocol.stop();
     await chain.close();
   };
-  return { meet, end };
+  return { clock, meet, end };
 }
 
 /** Heights a peer was asked for, question by question. */
@@ -94,5 +94,28 @@ test("a stripe fetched ahead does not keep the blocks before it from being fetch
   assert.equal(new Set(askedOf(ahead).flat()).size, 10, "the first answer fills the queue");
   const first = await meet(1, "10.0.0.1");
   assert.equal(askedOf(first)[0]?.[0], 1);
+  await end();
+});
+
+test("blocks that a peer does not send are asked of one that has all of them, once it is late", async () => {
+  const { clock, meet, end } = await setUp();
+  const told = blocks.slice(0, 50);
+  const first = Array.from({ length: 10 }, (_, i) => 1 + i);
+  const silent = await meet(1, "10.0.0.1", told);
+  assert.deepEqual(askedOf(silent), [first]);
+  clock.pass(4);
+  const early = await meet(1, "10.0.0.2", told);
+  assert.deepEqual(askedOf(early), []);
+  clock.pass(2);
+  const other = await meet(1, "10.0.0.3", [...blocks.slice(0, 5), ...blocks.slice(4000, 4100)]);
+  assert.deepEqual(askedOf(other).flat(), [], "half of them are not in its chain");
+  const pruned = await meet(2, "10.0.0.4", told);
+  assert.deepEqual(askedOf(pruned).flat(), [], "it does not keep them");
+  const whole = await meet(1, "10.0.0.5", told);
+  assert.deepEqual(askedOf(whole), [first]);
+  assert.deepEqual(
+    [silent, early, other, pruned, whole].map(({ dropped }) => dropped),
+    Array(5).fill(undefined),
+  );
   await end();
 });

@@ -204,9 +204,9 @@ test("seeds are asked where those that are known are not enough", async () => {
 });
 
 test("that nobody connects is said once an hour, of a port that others may use", async () => {
-  const warned = async (options: Partial<Parameters<typeof createTestNode>[2]>) => {
-    let [warnings, ahead] = [0, 0];
-    const log = { error() {}, warn: () => void warnings++, info() {}, debug() {} };
+  const countsOf = async (options: Partial<Parameters<typeof createTestNode>[2]>) => {
+    let [count, ahead] = [0, 0];
+    const log = { error() {}, warn: () => void count++, info() {}, debug() {} };
     const fake = new FakeClock();
     const milliseconds = () => fake.milliseconds() + ahead;
     const clock = {
@@ -220,14 +220,14 @@ test("that nobody connects is said once an hour, of a port that others may use",
     for (let hour = 0; hour < 2; hour++) {
       ahead += 3590 * 1000;
       await fake.pass(5);
-      counts.push(warnings);
+      counts.push(count);
       await fake.pass(6);
-      counts.push(warnings);
+      counts.push(count);
     }
     await node.network.stop();
     return counts;
   };
-  assert.deepEqual(await warned({}), [0, 1, 1, 2]);
-  assert.deepEqual(await warned({ maxIn: 0 }), [0, 0, 0, 0]);
-  assert.deepEqual(await warned({ advertisedPort: 0 }), [0, 0, 0, 0]);
+  assert.deepEqual(await countsOf({}), [0, 1, 1, 2]);
+  assert.deepEqual(await countsOf({ maxIn: 0 }), [0, 0, 0, 0]);
+  assert.deepEqual(await countsOf({ advertisedPort: 0 }), [0, 0, 0, 0]);
 });

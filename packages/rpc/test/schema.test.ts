@@ -6,6 +6,7 @@ import {
   BadRequest,
   contractZero,
   flag,
+  hex,
   i64,
   implementFor,
   int,
@@ -95,6 +96,13 @@ describe("schema", () => {
     assert.equal(json(answer, value, "upstream"), "{}");
     const full = { items: [1], confirmations: 2, extra: [3] };
     assert.equal(json(answer, full, "upstream"), '{"confirmations":2,"extra":[3],"items":[1]}');
+  });
+
+  it("leaves hex digits out where there are none, as bytes and as text", () => {
+    const answer = object({ seed: omitEmpty(hex) });
+    for (const none of ["", new Uint8Array(0)]) assert.equal(json(answer, { seed: none }, "contract"), "{}");
+    for (const one of ["0a", Uint8Array.of(10)])
+      assert.equal(json(answer, { seed: one }, "contract"), '{"seed":"0a"}');
   });
 
   it("fills defaults in both directions", () => {

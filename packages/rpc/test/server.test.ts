@@ -236,6 +236,38 @@ describe("server", () => {
     assert.deepEqual(asked, ["http://a.b", "Content-Type, Authorization, X-Requested-With"]);
   });
 
+  it("counts the connections of all its ports, from none on", async () => {
+    const server = await createRpcServer({
+      calls,
+      listen: [
+        { host: "127.0.0.1", port: 0 },
+        { host: "127.0.0.1", port: 0, restricted: true },
+      ],
+      context: ({ restricted }) => ({ restricted, open: true }),
+    });
+    assert.equal(server.connectionCount(), 0);
+    const sockets = server.urls.map((url) => connect(Number(new URL(url).port), "127.0.0.1"));
+    const ask = "POST /get_height HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
+    await Promise.all(
+      sockets.map((socket) =>
+        once(
+          socket
+            .on("error", () => {})
+            .end(ask)
+            .resume(),
+          "close",
+        ),
+      ),
+    );
+    const open = server.urls.map((url) => connect(Number(new URL(url).port), "127.0.0.1"));
+    for (const socket of open) {
+      socket.on("error", () => {}).write(ask);
+      await once(socket, "data");
+    }
+    assert.equal(server.connectionCount(), 2);
+    await server.stop(0);
+  });
+
   it("takes so many connections of one address and no more", async (t) => {
     const [full] = await start(t, { limits: { connectionsPerPrivateAddress: 2 } });
     const port = Number(new URL(full!).port);

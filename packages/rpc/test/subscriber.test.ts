@@ -13,13 +13,13 @@ function start(limits: Partial<{ unreadBytes: number; stalledMs: number }> = {})
   const pieces: { readonly length: number; readonly done: () => void }[] = [];
   const closed: string[] = [];
   let now = 0;
-  let isDestroyed = false;
+  let isCut = false;
   const socket = {
     writableEnded: false,
     write: ({ length }: Uint8Array, done: () => void) => void pieces.push({ length, done }),
     end: () => void closed.push("ended"),
     destroy() {
-      isDestroyed = true;
+      isCut = true;
     },
   };
   const subscriber = new Subscriber(
@@ -30,7 +30,7 @@ function start(limits: Partial<{ unreadBytes: number; stalledMs: number }> = {})
   return {
     subscriber,
     closed,
-    isDestroyed: () => isDestroyed,
+    isCut: () => isCut,
     send: (length: number) => subscriber.send(Buffer.alloc(length)),
     /** Lengths of what the socket was given and has not passed on. */
     given: () => pieces.map(({ length }) => length),
@@ -95,7 +95,7 @@ test("one message more than may wait closes the connection, unless it is the onl
   above.send(500 - OVERHEAD);
   above.send(501 - OVERHEAD);
   assert.deepEqual(above.closed, ["does not read what it is sent"]);
-  assert.deepEqual([above.isDestroyed(), above.subscriber.unread], [true, 0]);
+  assert.deepEqual([above.isCut(), above.subscriber.unread], [true, 0]);
   above.send(1);
   assert.equal(above.subscriber.unread, 0, "nothing waits for one that is gone");
   const long = start({ unreadBytes: 1000 });
@@ -137,5 +137,5 @@ test("at an end the socket is ended where all was passed on, else at once", () =
   busy.send(10);
   busy.subscriber.end("over");
   busy.subscriber.end("over again");
-  assert.deepEqual([busy.closed, busy.isDestroyed()], [["over"], true]);
+  assert.deepEqual([busy.closed, busy.isCut()], [["over"], true]);
 });

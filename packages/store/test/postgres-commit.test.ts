@@ -145,12 +145,12 @@ async function lostCommit(
   patienceMs = 60_000,
 ) {
   let looks = 0;
-  let isCommitted = false;
+  let isSent = false;
   const { database, connections } = databaseOf((statement) => {
-    if (kindOf(statement) === "COMMIT") isCommitted = true;
+    if (kindOf(statement) === "COMMIT") isSent = true;
     if (kindOf(statement) === "COMMIT") return answer;
     if (!isLock(statement)) return [];
-    return isCommitted ? found(looks++) : [ownerRow(wallet, { epoch: 3, sequence: 5 })];
+    return isSent ? found(looks++) : [ownerRow(wallet, { epoch: 3, sequence: 5 })];
   });
   const group = [{ wallet, change: changeOf({ puts: [put("a")] }) }];
   const [outcome] = await Promise.allSettled([commitGroup({ database, patienceMs }, group)]);
@@ -193,17 +193,17 @@ test("the outcome is looked up again while the database is out of reach, until p
   assert.equal(never.outcome.reason.cause, away);
 });
 
-/** A server that has schema `version`; a table can be created once `creates` are over that fail with `code`. */
-function schemaServer(version: number | undefined, { creates = 0, code = "42P07" } = {}) {
-  let [present, left] = [version, creates];
+/** A server that has schema `version`; a table can be created once `failures` are over that fail with `code`. */
+function schemaServer(version: number | undefined, { failures = 0, code = "42P07" } = {}) {
+  let [present, left] = [version, failures];
   return databaseOf(({ text: asked }) => {
     if (asked.startsWith("SELECT to_regclass")) return [[present !== undefined]];
     if (asked.startsWith("SELECT max")) return [[present ?? null]];
     if (asked.startsWith("CREATE SCHEMA") || asked.includes("anulo.processes (")) {
       if (left-- > 0) return serverError(code);
     }
-    const inserted = /INSERT INTO anulo.schema VALUES \((\d+)\)/.exec(asked);
-    if (inserted) present = Number(inserted[1]);
+    const written = /INSERT INTO anulo.schema VALUES \((\d+)\)/.exec(asked);
+    if (written) present = Number(written[1]);
     if (asked.includes("leases_of_process ON")) present = 1;
     return [];
   });
@@ -233,14 +233,14 @@ for (const [name, prepare] of [
   ["a fleet", prepareFleetTables],
 ] as const) {
   test(`the tables of ${name} may be created by another process at the same time`, async () => {
-    const busy = schemaServer(undefined, { creates: 1 });
+    const busy = schemaServer(undefined, { failures: 1 });
     await prepare(busy.database);
     const kinds = busy.statements.map(kindOf);
     assert.deepEqual(
       kinds.filter((kind) => ["BEGIN", "ROLLBACK", "COMMIT"].includes(kind!)),
       ["BEGIN", "ROLLBACK", "BEGIN", "COMMIT"],
     );
-    const refused = schemaServer(undefined, { creates: 1, code: "42501" });
+    const refused = schemaServer(undefined, { failures: 1, code: "42501" });
     await assert.rejects(prepare(refused.database), StoreUnavailable);
     assert.deepEqual(refused.statements.map(kindOf).slice(-1), ["ROLLBACK"]);
     for (const { connections } of [busy, refused]) assert.deepEqual(connections, ["given back"]);
@@ -249,7 +249,7 @@ for (const [name, prepare] of [
 
 test("tables that another process never finishes are not waited for without end", async () => {
   const check = async (prepare: typeof prepareSchema) => {
-    const busy = schemaServer(undefined, { creates: Number.POSITIVE_INFINITY, code: "40001" });
+    const busy = schemaServer(undefined, { failures: Number.POSITIVE_INFINITY, code: "40001" });
     await assert.rejects(prepare(busy.database), StoreUnavailable);
     assert.equal(busy.statements.filter((each) => kindOf(each) === "BEGIN").length, 10);
     assert.deepEqual(busy.connections, ["given back"]);

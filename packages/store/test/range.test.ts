@@ -59,6 +59,22 @@ test("a range has as many rows as its limit says, of one page or of several", as
   assert.deepEqual(await numbers({ limit: 601 }), upTo(600));
 });
 
+test("a page ends with its first mebibyte", async () => {
+  const pagesOf = async (valueBytes: number) => {
+    const engine = createMemoryEngine();
+    const { epoch } = await engine.fence(wallet);
+    const puts = [0, 1, 2, 3].map((i) => ({ table: 1, key: keyOf(i), value: new Uint8Array(valueBytes) }));
+    await engine.apply(wallet, { epoch, puts, deletes: [] });
+    const { rows, isLast } = await engine.page(wallet, 1, {});
+    return [rows.length, isLast];
+  };
+  const half = 512 * 1024 - 4;
+  assert.deepEqual(await pagesOf(half), [2, false]);
+  assert.deepEqual(await pagesOf(half - 1), [3, false]);
+  assert.deepEqual(await pagesOf(2 * half + 100), [1, false]);
+  assert.deepEqual(await pagesOf(1000), [4, true]);
+});
+
 test("backwards, a range goes on below its last row, and within its bounds", async () => {
   const { numbers } = await start(600);
   assert.deepEqual(await numbers({ reverse: true }), upTo(600).reverse());

@@ -86,10 +86,11 @@ export function blockOf(read: ChainReader, hash: Uint8Array): FoundBlock | undef
   };
 }
 
+/** Of a block that a side block stands on, which is always there. */
 function cumulativeDifficultyOf(read: ChainReader, hash: Uint8Array): bigint {
   const height = read.heightOf(hash);
   const block = height === undefined ? read.alternativeBlock(hash) : read.blockInfo(height);
-  return block?.cumulativeDifficulty ?? 0n;
+  return block!.cumulativeDifficulty;
 }
 
 /** Facts that are not in the block itself. */
