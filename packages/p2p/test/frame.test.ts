@@ -118,7 +118,8 @@ test("memory grows with what has come, not with what is promised", () => {
   assert.equal(reader.isInsideFrame, true);
 });
 
-test("noise is passed over", () => {
+test("noise is as long as it is wanted, and passed over", () => {
+  for (const length of [HEADER_BYTES, 66, 3072]) assert.equal(noiseFrame(length).length, length);
   const bytes = Buffer.concat([noiseFrame(3072), requestFrame(1003, new Uint8Array()), noiseFrame(33)]);
   assert.deepEqual(
     readAll(taking(10), bytes).map(({ header }) => header.command),

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { toHex } from "@anulo/protocol";
 import { Payments } from "../src/packed/payments.ts";
 import { PlaceIndex } from "../src/packed/place-index.ts";
@@ -238,6 +240,32 @@ for (const seed of ["a", "b"]) {
     assert.throws(() => payments.set("00", payment(dice, [])), TypeError);
   });
 }
+
+test("a payment that was removed is let go", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const dice = new Dice("let go");
+  const payments = new Payments();
+  const add = (state: OutgoingState) => {
+    const each = {
+      ...payment(dice, []),
+      state,
+      height: state === "confirmed" ? 7 : 0,
+      blob: new Uint8Array(9),
+    };
+    payments.set(toHex(each.txHash), each);
+    return { id: toHex(each.txHash), held: new WeakRef(each) };
+  };
+  const states = ["confirmed", "pending", "failed"] as const;
+  const all = states.map(add);
+  for (const { id } of all) assert.equal(payments.delete(id), true);
+  for (let i = 0; i < 20 && all.some(({ held }) => held.deref() !== undefined); i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+  }
+  for (const [i, { held }] of all.entries()) assert.equal(held.deref(), undefined, states[i]);
+  assert.equal(payments.size, 0);
+});
 
 test("an index finds the newest of a key and those before it, through growth and removal", () => {
   const dice = new Dice("index");
