@@ -32,6 +32,8 @@ test("who hashes here answers each question, and when it is ended no thread is l
     assert.deepEqual(answers.map((answer) => "id" in answer && answer.id).sort(), [0, 1, 2, 3]);
     // The pool hashes RandomX alone, and nobody here has its library.
     assert.deepEqual(answers.map(({ type }) => type).sort(), ["failed", "failed", "hashed", "hashed"]);
+    const reasons = answers.flatMap((answer) => (answer.type === "failed" ? [answer.reason] : []));
+    assert.deepEqual(new Set(reasons), new Set(["RandomX needs a seed"]));
     assert.equal(threads.length, THREADS - 2);
     assert.ok(threads.every(({ threadId }) => threadId !== -1));
     await pow.kill();

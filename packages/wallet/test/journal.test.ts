@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -273,4 +273,11 @@ test("what is surely on disk is not dropped for a changed bit, though the file w
     writeFileSync(path, changed);
     assert.deepEqual(await read(path), ["0", "1", "2"]);
   }
+});
+
+test("a journal that can't take its place leaves nothing of itself", async () => {
+  const path = join(folder, "taken");
+  mkdirSync(path);
+  await assert.rejects(Journal.create(path, secret, [bytes("a")]));
+  assert.deepEqual([existsSync(path), existsSync(`${path}.new`)], [true, false]);
 });

@@ -5,7 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { toHex } from "@anulo/protocol";
-import { hasOtherKeys, ID_BYTES, noteAccount, readName, writeName } from "../src/file/store-name.ts";
+import {
+  hasOtherKeys,
+  ID_BYTES,
+  noteAccount,
+  readName,
+  readOwner,
+  writeName,
+  writeOwner,
+} from "../src/file/store-name.ts";
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "anulo-names-"));
@@ -82,4 +90,18 @@ test("a name is read back as it was written, and only a whole one", async (t) =>
     writeFileSync(path, other);
     assert.equal(await readName(path), undefined);
   }
+});
+
+test("whose rows they are is noted for this service alone, and replaced", async (t) => {
+  const folder = folderOf(t);
+  const wallet = new Uint8Array(randomBytes(ID_BYTES));
+  assert.equal(await readOwner(folder, wallet), undefined);
+  for (const name of ["w", "Ünï"]) {
+    await writeOwner(folder, wallet, name);
+    assert.equal(await readOwner(folder, wallet), name);
+  }
+  const files = readdirSync(folder);
+  assert.deepEqual(files, [`${toHex(wallet)}.name`]);
+  assert.equal(statSync(join(folder, files[0]!)).mode & 0o777, 0o600);
+  await assert.rejects(readOwner(join(folder, files[0]!), wallet), { code: "ENOTDIR" });
 });
