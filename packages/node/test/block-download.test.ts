@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RowMeter } from "@anulo/rpc";
-import { getBlocksByHeight } from "../src/rpc/block-download.ts";
+import { getBlocks, getBlocksByHeight, getHashes } from "../src/rpc/block-download.ts";
 import type { NodeContext } from "../src/rpc/context.ts";
 
 const MIB = 1024 * 1024;
@@ -96,4 +96,32 @@ test("a restricted port takes a thousand heights, and none of a block that was p
   assert.equal((await download(contextOf({}), heights))[0], "OK");
   const pruned = contextOf({ 1: { block: 5, transactions: [[3, undefined]] } });
   assert.deepEqual(await download(pruned, [0, 1]), ["Failed", []]);
+});
+
+// Closes: a request with 32,000 ids of no block, looked up one after the other while everybody else waited.
+test("ids of blocks are looked up with pauses, however many a caller names", async () => {
+  const genesis = new Uint8Array(32);
+  const block_ids = [...Array.from({ length: 100 }, (_, i) => new Uint8Array(32).fill(i + 1)), genesis];
+  let pauses = 0;
+  const pause = async () => void pauses++;
+  const heightOf = (id: Uint8Array) => (id === genesis ? 0 : undefined);
+  const none = { ...contextOf({}), failingCallers: { failed: () => assert.fail("it was of our chain") } };
+  const context = {
+    ...none,
+    parts: {
+      now: () => 0,
+      state: { view: () => ({ height: 1, topId: genesis }) },
+      store: {
+        read: { heightOf, height: () => 1, blockInfoColumn: () => [genesis], blockExtent: () => ({}) },
+      },
+    },
+    rows: { during: (work: (options: object) => unknown) => work({ sliceMs: 0, pause }) },
+  } as unknown as NodeContext;
+  const hashes = await getHashes({ block_ids, start_height: 0 }, context);
+  assert.deepEqual(hashes, { m_block_ids: [genesis], start_height: 0, current_height: 1 });
+  assert.ok(pauses >= 100, `${pauses}`);
+  const rest = { prune: false, no_miner_tx: false, max_block_count: 0n, pool_info_since: 0n };
+  const blocks = await getBlocks({ block_ids, start_height: 0, requested_info: 0, ...rest }, context);
+  assert.ok("start_height" in blocks && blocks.start_height === 0);
+  assert.ok(pauses >= 200, `${pauses}`);
 });

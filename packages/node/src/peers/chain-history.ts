@@ -27,9 +27,19 @@ export function shortHistory(read: ChainReader): Uint8Array[] {
 
 /** Height of the first of these ids (newest first, the last our genesis) that we have; undefined for another chain. */
 export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): number | undefined {
+  const steps = commonHeightSteps(read, ids);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** The same for lists of strangers, which may be long: it may pause before each id. */
+export function* commonHeightSteps(
+  read: ChainReader,
+  ids: readonly Uint8Array[],
+): Generator<void, number | undefined> {
   const last = ids.at(-1);
   if (last === undefined || read.heightOf(last) !== 0) return undefined;
   for (const id of ids) {
+    yield;
     const height = read.heightOf(id);
     if (height !== undefined) return height;
   }

@@ -1,7 +1,7 @@
-import { whenFailed, whenReady } from "@anulo/limits";
+import { type MaybePromise, runSliced, whenFailed, whenReady } from "@anulo/limits";
 import { RpcError, type TransactionBlob } from "@anulo/rpc";
 import type { BlockExtent, ChainReader } from "@anulo/storage";
-import { commonHeight } from "../peers/chain-history.ts";
+import { commonHeightSteps } from "../peers/chain-history.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { atThisMoment, drawnAtThisMoment, mapInTurns } from "./in-turns.ts";
 import { poolInfo, requestedInfo } from "./pool-info.ts";
@@ -105,27 +105,40 @@ interface BlocksAndPoolRequest extends BlocksRequest {
 
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
 export function getBlocks(params: BlocksAndPoolRequest, context: NodeContext) {
-  const { requested_info, pool_info_since, prune } = params;
+  const { requested_info } = params;
   const daemon_time = context.parts.now();
   if (requested_info > requestedInfo.pool)
     return { ...empty, status: "Failed, wrong requested info", daemon_time };
+  const start = requested_info === requestedInfo.pool ? undefined : startOf(params, context);
+  // From here on nothing pauses: blocks and pool are of one moment.
+  return whenReady(start, (height) => blocksAndPool(params, context, height));
+}
+
+function blocksAndPool(params: BlocksAndPoolRequest, context: NodeContext, start: number | undefined) {
+  const { requested_info, pool_info_since, prune } = params;
+  const daemon_time = context.parts.now();
   const maxBytes = maxBytesFor(context);
   const isPoolAsked = requested_info !== requestedInfo.blocks;
   const pool = isPoolAsked
     ? poolInfo({ pool_info_since, prune, maxBytes: maxBytes * POOL_SHARE }, context)
     : { bytes: 0, fields: {} };
   const blocks =
-    requested_info === requestedInfo.pool ? empty : blocksFor(params, context, maxBytes - pool.bytes);
+    requested_info === requestedInfo.pool
+      ? empty
+      : blocksFor(params, context, { start, maxBytes: maxBytes - pool.bytes });
   return { ...blocks, ...pool.fields, daemon_time };
 }
 
-/** The blocks that follow the newest one the caller shares; nothing where there are none. */
-function blocksFor(params: BlocksRequest, context: NodeContext, maxBytes: number) {
+/** The blocks from `start` on, where the caller's chain and ours part; nothing where there are none. */
+function blocksFor(
+  params: BlocksRequest,
+  context: NodeContext,
+  { start, maxBytes }: { readonly start: number | undefined; readonly maxBytes: number },
+) {
   const { parts, failingCallers, remoteAddress } = context;
   const { height: current_height, topId } = parts.state.view();
   const newest = params.block_ids[0];
   if (newest !== undefined && Buffer.compare(newest, topId) === 0) return { ...empty, current_height };
-  const start = startOf(parts.store.read, current_height, params);
   if (start === undefined) {
     failingCallers.failed(remoteAddress);
     return { ...empty, ...failed };
@@ -146,13 +159,22 @@ function blocksFor(params: BlocksRequest, context: NodeContext, maxBytes: number
 
 const empty = { blocks: [], output_indices: [], start_height: 0, current_height: 0 };
 
+/** Where blocks are wanted from; undefined where the caller is on another chain, or asks for blocks above ours. */
 function startOf(
-  read: ChainReader,
-  chainHeight: number,
   { start_height, block_ids }: BlocksRequest,
-): number | undefined {
-  if (start_height > 0) return start_height < chainHeight ? start_height : undefined;
-  return commonHeight(read, block_ids);
+  context: NodeContext,
+): MaybePromise<number | undefined> {
+  if (start_height === 0) return sharedHeight(block_ids, context);
+  return start_height < context.parts.store.read.height() ? start_height : undefined;
+}
+
+/** Height of the first of these blocks that we have; looking for it pauses, as others decide how many they are. */
+function sharedHeight(
+  ids: readonly Uint8Array[],
+  { parts, signal, rows }: NodeContext,
+): MaybePromise<number | undefined> {
+  const steps = () => commonHeightSteps(parts.store.read, ids);
+  return rows.during((options) => runSliced(steps(), options), { signal });
 }
 
 /** Answers `/get_blocks_by_height.bin`. Source: core_rpc_server.cpp `on_get_blocks_by_height`. */
@@ -199,14 +221,21 @@ function* withinBounds(
 /** Answers `/get_hashes.bin`. Source: core_rpc_server.cpp `on_get_hashes`. */
 export function getHashes(
   { block_ids, start_height }: { block_ids: readonly Uint8Array[]; start_height: number },
-  { parts, failingCallers, remoteAddress }: NodeContext,
+  context: NodeContext,
 ) {
-  const { read } = parts.store;
-  const start = commonHeight(read, block_ids);
-  if (start === undefined) {
-    failingCallers.failed(remoteAddress);
-    return { ...failed, m_block_ids: [], start_height, current_height: 0 };
-  }
-  const infos = read.blockInfos(start, start + MAX_HASHES);
-  return { m_block_ids: infos.map(({ hash }) => hash), start_height: start, current_height: read.height() };
+  const { parts, failingCallers, remoteAddress } = context;
+  return whenReady(sharedHeight(block_ids, context), (start) => {
+    if (start === undefined) {
+      failingCallers.failed(remoteAddress);
+      return { ...failed, m_block_ids: [], start_height, current_height: 0 };
+    }
+    const { read } = parts.store;
+    const current_height = read.height();
+    const end = Math.min(current_height, start + MAX_HASHES);
+    return {
+      m_block_ids: [...read.blockInfoColumn("hash", start, end)],
+      start_height: start,
+      current_height,
+    };
+  });
 }
