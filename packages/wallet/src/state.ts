@@ -179,7 +179,8 @@ export type WalletState = {
   requestedFrom: number | undefined;
   /**
    * Rings in which an output was used, by hex one-time key (global indices of all members), until its spend is final:
-   * used in two different rings, the output would be their only common member.
+   * used in two different rings, the output would be their only common member. Of an output that was in no ring yet,
+   * the candidates that a node was asked for.
    */
   readonly rings: Map<string, readonly number[]>;
   /** Multisig: unused secret nonces whose points the other signers have, by hex one-time key. */

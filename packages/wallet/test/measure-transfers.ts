@@ -45,6 +45,7 @@ function nodeFor({ state: { outputs } }: Ledger): { source: OutputSource; memory
   const cumulative = Array.from({ length: BLOCKS }, (_, height) => OUTPUTS_PER_BLOCK * height);
   return {
     source: {
+      isTrusted: true,
       hiddenCounts: async () => ({ startHeight: 0, cumulative }),
       visibleCounts: async () => new Map(),
       outputs: async (names) => names.map(({ globalIndex }) => outputAt(globalIndex)),

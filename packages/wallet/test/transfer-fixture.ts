@@ -96,6 +96,7 @@ export function createChain(blocks: number, perBlock: number, owned: readonly Ow
   });
   const own = new Map(owned.map((output) => [Number(output.globalIndex), output]));
   return {
+    isTrusted: true,
     hiddenCounts: async () => ({
       startHeight: 0,
       cumulative: Array.from({ length: blocks }, (_, i) => (i + 1) * perBlock),

@@ -66,6 +66,7 @@ export function outputSourceOf(
 ): OutputSource {
   let hidden: Promise<OutputCounts> | undefined;
   return {
+    isTrusted: daemon.isTrusted,
     hiddenCounts: () => {
       hidden ??= outputCounts.update((fromHeight) => askCounts(daemon, fromHeight), walletHeight);
       return hidden;

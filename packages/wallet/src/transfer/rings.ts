@@ -20,6 +20,11 @@ import { listedAmount, RING_SIZE, type Ring, type RingMember } from "./stages.ts
  */
 const VISIBLE_CANDIDATES = Math.floor(RING_SIZE * 1.5 + 1);
 const CANDIDATES = VISIBLE_CANDIDATES + 60 - 10;
+/**
+ * Maximum number of candidates for one output: each question that fails adds some to those of the questions before, so
+ * that the real output is not all that they share.
+ */
+const MOST_CANDIDATES = 4 * CANDIDATES;
 /** Maximum number of outputs requested in one call. */
 const OUTPUTS_PER_CALL = 1000;
 const ATTEMPTS = 3;
@@ -36,6 +41,8 @@ export type OutputName = { readonly amount: bigint; readonly globalIndex: number
 
 /** The requests for rings to the node. */
 export type OutputSource = {
+  /** Whether the node may learn which outputs are the wallet's. */
+  readonly isTrusted: boolean;
   /** How many RingCT outputs each block has. */
   hiddenCounts(): Promise<OutputCounts>;
   /** How many outputs of these public amounts there are. */
@@ -44,10 +51,14 @@ export type OutputSource = {
   outputs(names: readonly OutputName[]): Promise<readonly NodeOutput[]>;
 };
 
-/** Rings (global indices) in which this wallet has used an output before, by hex one-time key. */
+/** What a node may know of an output already, by hex one-time key. */
 export type RingMemory = {
+  /**
+   * Global indices: the ring in which this wallet has used the output, or, while there is none, all candidates for it
+   * that were requested, in the order of picking.
+   */
   ringOf(oneTimeKey: string): readonly number[] | undefined;
-  /** Resolves once they are on disk. */
+  /** Takes effect at once, and resolves once they are on disk. */
   remember(rings: readonly (readonly [string, readonly number[]])[]): Promise<void>;
 };
 
@@ -59,8 +70,18 @@ export type RingRequest = {
   readonly threads: WorkThreads;
 };
 
-/** `indices`: the real output and its possible decoys, in the order in which they were picked. */
-type Candidates = { readonly input: OwnedOutput; readonly indices: readonly number[] };
+/** Indices of the real output and its possible decoys. */
+type Candidates = {
+  readonly input: OwnedOutput;
+  /** Those that are requested, in the order of picking: also those that the node says are too new by now. */
+  readonly requested: readonly number[];
+  /** Those that may be members, in the order in which they are tried. */
+  readonly indices: readonly number[];
+  /** Whether they contain one that was not requested before, for an output that was not in a ring yet. */
+  readonly areNews: boolean;
+  /** The earlier ring, if the node must get no other one; otherwise empty. */
+  readonly ringToKeep: readonly number[];
+};
 
 const realIndexOf = (input: OwnedOutput): number => Number(input.globalIndex);
 
@@ -128,6 +149,11 @@ function chooseMembers(candidates: Candidates, answerOf: Answers, isUsable: IsUs
   }
   if (members.length < RING_SIZE)
     throw new WalletRefusal("NOT_ENOUGH_OUTS_TO_MIX", "not enough outputs to use Please use sweep_dust.");
+  if (!candidates.ringToKeep.every((index) => members.some(({ globalIndex }) => globalIndex === index)))
+    throw new WalletRefusal(
+      "GENERIC_TRANSFER_ERROR",
+      "the node does not have the ring in which an output was used before, and must not see it in another one, which would show that it is the one that is spent: use a trusted node",
+    );
   members.sort((a, b) => a.globalIndex - b.globalIndex);
   return { members, realIndex: members.findIndex(({ globalIndex }) => globalIndex === real) };
 }
@@ -150,32 +176,56 @@ type Surroundings = {
   readonly counts: ReadonlyMap<bigint, AmountCount>;
 };
 
+/**
+ * Picks candidates: those requested before and some more. In later attempts the new ones are tried first, since the
+ * earlier ones may be the cause of the failure.
+ */
 function drawCandidates(
   input: OwnedOutput,
-  surroundings: Surroundings,
-  { memory, random }: Pick<RingRequest, "memory" | "random">,
+  { cumulative, counts, attempt }: Surroundings & { readonly attempt: number },
+  { memory, random, source }: Pick<RingRequest, "memory" | "random" | "source">,
 ): Candidates {
-  const { cumulative, counts } = surroundings;
-  const earlier = memory.ringOf(toHex(input.oneTimeKey)) ?? [];
+  const knownIndices = memory.ringOf(toHex(input.oneTimeKey)) ?? [];
+  const isRing = knownIndices.length === RING_SIZE;
   const available = counts.get(input.amount);
+  const isVisible = !input.rct && available !== undefined;
   const unlocked = input.rct ? spendableOutputCount(cumulative) : (available?.unlocked ?? 0);
-  const earlierRing = earlier.filter((index) => index < unlocked);
-  const ringRequest = { real: realIndexOf(input), earlierRing };
-  const indices =
-    input.rct || available === undefined
-      ? pickCandidates({ ...ringRequest, cumulative, count: CANDIDATES }, random)
-      : pickVisibleCandidates({ ...ringRequest, available, count: VISIBLE_CANDIDATES }, random);
-  return { input, indices };
+  const earlierRing = knownIndices.filter((index) => index < unlocked);
+  const usual = isVisible ? VISIBLE_CANDIDATES : CANDIDATES;
+  const wantedCount = Math.max(usual, earlierRing.length + usual - RING_SIZE);
+  const count = Math.min(
+    wantedCount,
+    earlierRing.length + Math.max(0, MOST_CANDIDATES - knownIndices.length),
+  );
+  const ringRequest = { real: realIndexOf(input), earlierRing, count };
+  const picked = isVisible
+    ? pickVisibleCandidates({ ...ringRequest, available }, random)
+    : pickCandidates({ ...ringRequest, cumulative }, random);
+  const ringToKeep = isRing && !source.isTrusted ? knownIndices : [];
+  const before = new Set(knownIndices);
+  const fresh = picked.filter((index) => !before.has(index));
+  const requested = [...knownIndices, ...fresh];
+  const isFreshFirst = attempt > 0 && ringToKeep.length === 0;
+  const indices = isFreshFirst ? [...fresh, ...picked.filter((index) => before.has(index))] : picked;
+  return { input, requested, indices, areNews: !isRing && fresh.length > 0, ringToKeep };
 }
 
-async function drawRings(request: RingRequest, surroundings: Surroundings): Promise<Ring[]> {
-  const { inputs, source } = request;
+async function drawRings(
+  request: RingRequest,
+  surroundings: Surroundings & { readonly attempt: number },
+): Promise<Ring[]> {
+  const { inputs, source, memory } = request;
   const candidates = inputs.map((input) => drawCandidates(input, surroundings, request));
   // In ascending order: the node must not learn the order of picking, which shows the real output.
-  const names = candidates.flatMap(({ input, indices }) =>
-    indices.toSorted((a, b) => a - b).map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
+  const names = candidates.flatMap(({ input, requested }) =>
+    requested.toSorted((a, b) => a - b).map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
   );
-  const answerOf = await fetchOutputs(source, names);
+  // Whatever comes of it, the node has been asked for these: questions that have only the real output in common show it.
+  const asked = candidates
+    .filter(({ areNews }) => areNews)
+    .map(({ input, requested }) => [toHex(input.oneTimeKey), requested] as const);
+  const memoryWrite = asked.length > 0 ? memory.remember(asked) : undefined;
+  const [answerOf] = await Promise.all([fetchOutputs(source, names), memoryWrite]);
   const likely = candidates.flatMap((each) => {
     const answers = othersOf(each).flatMap((index) => answerOf(listedAmount(each.input), index) ?? []);
     return answers.filter(({ unlocked }) => unlocked).slice(0, RING_SIZE - 1);
@@ -220,13 +270,11 @@ async function lookAtVisible(
   return counts;
 }
 
-const noMemory: RingMemory = { ringOf: () => undefined, remember: async () => undefined };
-
 const indicesOf = ({ members }: Ring): number[] => members.map(({ globalIndex }) => globalIndex);
 
 /**
  * Creates a ring for every input and stores it in `memory`. Throws `WalletRefusal` if the node has too few outputs or
- * contradicts the wallet's data.
+ * contradicts the wallet's data, and if it would get another ring of an output than before without being trusted.
  */
 export async function createRings(request: RingRequest): Promise<Ring[]> {
   const { inputs, source, memory } = request;
@@ -235,9 +283,7 @@ export async function createRings(request: RingRequest): Promise<Ring[]> {
   const cumulative = await lookAtHidden(hidden, source);
   const surroundings = { cumulative, counts: await lookAtVisible(visible, source) };
   for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
-    // The earlier ring may be the cause of the failure, so it is used only in the first attempt.
-    const rememberedRings = attempt === 0 ? memory : noMemory;
-    const rings = await drawRings({ ...request, memory: rememberedRings }, surroundings);
+    const rings = await drawRings(request, { ...surroundings, attempt });
     const ofHidden = rings.filter((_, i) => inputs[i]!.rct);
     if (looksNormal(ofHidden, cumulative.at(-1) ?? 0)) {
       await memory.remember(rings.map((ring, i) => [toHex(inputs[i]!.oneTimeKey), indicesOf(ring)]));
