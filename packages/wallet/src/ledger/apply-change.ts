@@ -3,7 +3,7 @@ import { wipe } from "@anulo/crypto";
 import { fromHex, toHex } from "@anulo/protocol";
 import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
-import type { Intent, OutgoingPayment } from "../state.ts";
+import type { AddressBookEntry, Intent, OutgoingPayment } from "../state.ts";
 import { applyBlocks, applyTransaction, pendingSpender } from "./apply-blocks.ts";
 import {
   applyColdKeyImages,
@@ -88,13 +88,7 @@ const apply: Apply = {
   },
   multisigInfos: (ledger, { infos }) => put(ledger, "multisigInfos", infos),
   rings: (ledger, { rings }) => put(ledger, "rings", rings),
-  addressBook({ state, touched }, { entries }) {
-    touched.from("addressBook", 0);
-    replaceItems(
-      state.addressBook,
-      entries.map((entry) => ({ ...entry })),
-    );
-  },
+  addressBook: (ledger, { entries }) => replaceAddressBook(ledger, entries),
   takenOver: applyTakenOver,
   settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
   eventSource({ state }, { source }) {
@@ -142,6 +136,27 @@ export function applyChange(ledger: Ledger, change: WalletChange): void {
   state.changeCount += 1;
   if (edits.has(change.kind)) state.sinceCache = "edits";
   else if (!ours.has(change.kind) && state.sinceCache === "nothing") state.sinceCache = "chain";
+}
+
+/** Marks only the entries that differ: the change has all of them, however little is new. */
+function replaceAddressBook({ state, touched }: Ledger, entries: readonly AddressBookEntry[]): void {
+  const { addressBook } = state;
+  const differs = ({ address, description, paymentId }: AddressBookEntry, i: number): boolean => {
+    const before = addressBook[i];
+    return (
+      before?.address !== address || before.description !== description || before.paymentId !== paymentId
+    );
+  };
+  if (entries.length === addressBook.length) {
+    for (const [i, entry] of entries.entries()) if (differs(entry, i)) touched.item("addressBook", i);
+  } else {
+    const first = entries.findIndex(differs);
+    touched.from("addressBook", first === -1 ? entries.length : first);
+  }
+  replaceItems(
+    addressBook,
+    entries.map((entry) => ({ ...entry })),
+  );
 }
 
 /** Removes tags that no account has any more. Source: wallet2.cpp `set_account_tag`. */

@@ -8,6 +8,7 @@ import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
+import { checkKeptText } from "./kept-texts.ts";
 import { rememberedPatiently } from "./remembered.ts";
 
 /** Source: wallet_rpc_server.cpp `on_create_address`. */
@@ -80,6 +81,7 @@ function tagsOf({ state }: Wallet) {
 }
 
 async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: string): Promise<void> {
+  checkKeptText("tag", tag, accounts.length);
   if (accounts.some((account) => account >= wallet.state.accounts.length)) {
     throw new WalletRefusal("UNKNOWN_ERROR", "Account index out of bound");
   }
@@ -217,6 +219,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     if (count < 1 || count > MAX_ADDRESSES_PER_CALL) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MAX_ADDRESSES_PER_CALL}.`);
     }
+    checkKeptText("label", label, count);
     checkAccount(wallet, account_index);
     const minors = await wallet.createAddresses(account_index, label, count);
     await wallet.prepareAddresses(minors.map((minor) => ({ major: account_index, minor })));
@@ -224,6 +227,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     return { address: addresses[0]!, address_index: minors[0]!, address_indices: minors, addresses };
   },
   async labelAddress({ index, label }, { opened: { wallet } }) {
+    checkKeptText("label", label);
     checkAddress(wallet, index);
     await wallet.commit({ kind: "label", index, label });
     return {};
@@ -267,10 +271,12 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     };
   },
   async createAccount({ label }, { opened: { wallet } }) {
+    checkKeptText("label", label);
     const major = await wallet.createAccount(label);
     return { account_index: major, address: wallet.addressOf({ major, minor: 0 }) };
   },
   async labelAccount({ account_index, label }, { opened: { wallet } }) {
+    checkKeptText("label", label);
     checkAccount(wallet, account_index);
     await wallet.commit({ kind: "label", index: { major: account_index, minor: 0 }, label });
     return {};
@@ -285,6 +291,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     return {};
   },
   async setAccountTagDescription({ tag, description }, { opened: { wallet } }) {
+    checkKeptText("description", description);
     if (tag === "") throw new WalletRefusal("UNKNOWN_ERROR", "Tag must not be empty");
     if (!wallet.state.accountTags.has(tag)) throw new WalletRefusal("UNKNOWN_ERROR", "Tag is unregistered");
     await wallet.commit({ kind: "tagDescription", tag, description });

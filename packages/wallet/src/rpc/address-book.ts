@@ -6,6 +6,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { AddressBookEntry } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
+import { checkKeptText } from "./kept-texts.ts";
 
 const NO_PAYMENT_ID = "0".repeat(64);
 
@@ -56,6 +57,7 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     return { entries: indices.map((index) => describe(wallet, index)) };
   },
   async addAddressBook({ address: text, payment_id, description }, { opened: { wallet }, service }) {
+    checkKeptText("description", description);
     const address = await resolveAddress(text, service);
     checkAddress(wallet, address);
     const entries = [
@@ -66,6 +68,7 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     return { index: entries.length - 1 };
   },
   async editAddressBook(params, { opened: { wallet }, service }) {
+    if (params.set_description) checkKeptText("description", params.description);
     checkIndex(wallet, params.index);
     const address = params.set_address ? await resolveAddress(params.address, service) : undefined;
     const old = checkIndex(wallet, params.index);
