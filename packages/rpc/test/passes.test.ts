@@ -46,12 +46,26 @@ test("passes may overtake one another, but none is good once it is long past", (
   assert.ok(!isGood(7) && !isGood(10) && !isGood(9999));
 });
 
-test("many processes that join and leave take no memory, nor one another's numbers", () => {
+const idOf = (i: number) => i.toString(16).padStart(32, "0");
+
+test("a pass of a process that many others have followed is not good again", () => {
   const receiver = new Passes(key);
-  const idOf = (i: number) => i.toString(16).padStart(32, "0");
-  const passes = Array.from({ length: 300 }, (_, i) =>
+  const passes = Array.from({ length: 600 }, (_, i) =>
     new Passes(key).write({ from: idOf(i), to: b }, passed, body),
   );
   for (const pass of passes) assert.ok(receiver.check(pass, b, head));
-  for (const pass of passes.slice(100)) assert.equal(receiver.check(pass, b, head), undefined);
+  for (const pass of passes) assert.equal(receiver.check(pass, b, head), undefined);
+});
+
+test("a process that is silent while many others join and leave is heard once it speaks", () => {
+  const receiver = new Passes(key);
+  const [silent, former] = [new Passes(key), new Passes(key)];
+  const write = (passes: Passes, i: number) => passes.write({ from: idOf(i), to: b }, passed, body);
+  const first = write(silent, 0);
+  receiver.useMembers(new Set([idOf(0), b]));
+  for (const pass of [first, write(former, 1)]) assert.ok(receiver.check(pass, b, head));
+  for (let i = 2; i < 1000; i++) assert.ok(receiver.check(write(new Passes(key), i), b, head));
+  assert.equal(receiver.check(first, b, head), undefined, "it was used");
+  assert.ok(receiver.check(write(silent, 0), b, head));
+  assert.equal(receiver.check(write(former, 1), b, head), undefined, "it has left");
 });

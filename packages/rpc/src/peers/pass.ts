@@ -27,8 +27,10 @@ export const ALIVE_PATH = "/alive";
 
 /** Numbers of one sender that may come in another order than they were given. */
 const WINDOW = 4096;
-/** Senders whose numbers are remembered; a process that joins anew is another one. */
+/** Senders whose numbers are remembered, beside those that are members; a process that joins anew is another one. */
 const MOST_SENDERS = 256;
+/** Senders whose numbers were forgotten, and of which nothing is accepted any more. */
+const MOST_FORMER = 65_536;
 
 /** The numbers that one sender has used. */
 class Numbers {
@@ -50,11 +52,19 @@ class Numbers {
 export class Passes {
   readonly #key: Uint8Array;
   readonly #senders = new Map<string, Numbers>();
+  /** The oldest first. */
+  readonly #former = new Set<string>();
+  #members: ReadonlySet<string> = new Set();
   #number = 0;
 
   /** `key`: 32 bytes; stays the caller's. */
   constructor(key: Uint8Array) {
     this.#key = key;
+  }
+
+  /** To be called with the ids of the processes that are members: their numbers are not forgotten. */
+  useMembers(members: ReadonlySet<string>): void {
+    this.#members = members;
   }
 
   /** The header Authorization of a request from one process to another, by their ids (32 hexadecimal digits). */
@@ -91,17 +101,29 @@ export class Passes {
     const expected = this.#macOf(stated);
     if (!timingSafeEqual(expected, Buffer.from(mac, "hex"))) return undefined;
     if (to !== own) return "misdirected";
-    return this.#numbersOf(from).use(number) ? { mayAct, restricted, bodyHash } : undefined;
+    return this.#numbersOf(from)?.use(number) === true ? { mayAct, restricted, bodyHash } : undefined;
   }
 
-  #numbersOf(sender: string): Numbers {
+  /** Undefined for a sender whose numbers were forgotten: any of its passes may have been used. */
+  #numbersOf(sender: string): Numbers | undefined {
+    if (this.#former.has(sender)) return undefined;
     const numbers = this.#senders.get(sender) ?? new Numbers();
     // The sender of the latest message comes last.
     this.#senders.delete(sender);
     this.#senders.set(sender, numbers);
-    const [oldest] = this.#senders.keys();
-    if (this.#senders.size > MOST_SENDERS) this.#senders.delete(oldest!);
+    if (this.#senders.size > MOST_SENDERS + this.#members.size) this.#forgetOldest();
     return numbers;
+  }
+
+  #forgetOldest(): void {
+    for (const sender of this.#senders.keys()) {
+      if (this.#members.has(sender)) continue;
+      this.#senders.delete(sender);
+      this.#former.add(sender);
+      break;
+    }
+    const [oldest] = this.#former;
+    if (this.#former.size > MOST_FORMER) this.#former.delete(oldest!);
   }
 
   #macOf(

@@ -138,6 +138,7 @@ export class Router implements Elsewhere {
   update(): void {
     const membership = this.#options.membership();
     const present = new Set(membership?.members.map(({ process }) => process));
+    this.#options.passes.useMembers(present);
     for (const [process, { signalGone }] of this.#peers) {
       if (present.has(process)) continue;
       signalGone.abort();
