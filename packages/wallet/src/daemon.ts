@@ -120,7 +120,16 @@ export async function checked<T extends { readonly status: string }>(response: P
   if (answer.status === "OK") return answer;
   if (answer.status === "BUSY")
     throw new WalletRefusal("DAEMON_IS_BUSY", "daemon is busy. Please try again later.");
-  throw new WalletRefusal("UNKNOWN_ERROR", `the node answered: ${answer.status}`);
+  throw new WalletRefusal("UNKNOWN_ERROR", `the node answered: ${toldByNode(answer.status)}`);
+}
+
+/** Characters of a node's text in an error: errors are logged, and those of refused payments are kept for ever. */
+const MAX_TOLD = 256;
+
+/** A text of the node as a short line, without characters that have an effect of their own where it is shown. */
+export function toldByNode(text: string): string {
+  const line = text.slice(0, MAX_TOLD).replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, " ");
+  return text.length > MAX_TOLD ? `${line} ..` : line;
 }
 
 /**
@@ -134,7 +143,7 @@ export async function reached<T>(response: Promise<T>): Promise<T> {
     if (error instanceof ConnectionFailed)
       throw new WalletRefusal("NO_DAEMON_CONNECTION", "no connection to daemon");
     if (error instanceof BadAnswer || error instanceof RemoteError) {
-      throw new WalletRefusal("UNKNOWN_ERROR", `the node refused: ${error.message}`);
+      throw new WalletRefusal("UNKNOWN_ERROR", `the node refused: ${toldByNode(error.message)}`);
     }
     throw error;
   }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Daemon } from "../src/daemon.ts";
+import { RemoteError } from "@anulo/rpc";
+import { checked, type Daemon, reached, toldByNode } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createRuntime } from "../src/runtime.ts";
-import { type CountingNode, feeRateOf, outputSourceOf } from "../src/transfer/node.ts";
+import { type CountingNode, feeRateOf, outputSourceOf, relayOf } from "../src/transfer/node.ts";
 import { agreesWith, KeptOutputCounts } from "../src/transfer/output-counts.ts";
 import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
 import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
@@ -152,4 +153,16 @@ test("a made-up block with an impossible reward makes no fee less absurd", async
       feeRateOf(nodeAsking([feePerByte]), 1, { lastBlockReward: told, height }),
       /absurd fees/,
     );
+});
+
+test("what a node says is repeated in a short line, since it is logged and kept", async () => {
+  const endless = `no\n\u001b[2J\u202efake line ${"x".repeat(1_000_000)}`;
+  const isShort = ({ message }: Error) => message.length < 400 && /no {2}\[2J fake line x/.test(message);
+  const answer = { status: "Failed", reason: endless };
+  const daemon = { client: { sendRawTransaction: async () => answer } } as unknown as Daemon;
+  const { accepted, reason } = await relayOf(daemon)(new Uint8Array(1));
+  assert.ok(!accepted && isShort(new Error(reason)), reason.slice(0, 100));
+  await assert.rejects(checked(Promise.resolve({ status: endless })), isShort);
+  await assert.rejects(reached(Promise.reject(new RemoteError("get_info", -1, endless))), isShort);
+  assert.equal(toldByNode("Transaction is not possible: größer"), "Transaction is not possible: größer");
 });

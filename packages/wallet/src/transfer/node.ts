@@ -1,6 +1,6 @@
 /** The requests of transfers to the node. */
 import { FEE_QUANTIZATION_MASK, toHex } from "@anulo/protocol";
-import { checked, type Daemon, reached } from "../daemon.ts";
+import { checked, type Daemon, reached, toldByNode } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { RECENT_OUTPUT_SECONDS } from "./decoys.ts";
 import { FEE_TOLERANCE, feeLimits, type SeenChain } from "./fee-limits.ts";
@@ -121,7 +121,7 @@ export function relayOf(daemon: Daemon): Relay {
     // Any other status, such as BUSY, is not a verdict.
     if (answer.status !== REFUSED) await checked(Promise.resolve(answer));
     const flags = reasons.filter(([flag]) => answer[flag]).map(([, text]) => text);
-    return { accepted: false, reason: answer.reason || flags.join(", ") };
+    return { accepted: false, reason: toldByNode(answer.reason) || flags.join(", ") };
   };
 }
 
