@@ -9,6 +9,7 @@ import { FailedProof } from "../src/chain/proofs.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { messages } from "../src/peers/messages.ts";
 import { admit } from "../src/pool/admit.ts";
+import { dropFromPool } from "../src/pool/maintain.ts";
 import { emptyChain, loadBlocks, mine, minerKeys, now } from "./chain-fixture.ts";
 import { connect, meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
@@ -244,7 +245,8 @@ test("a block that came with some of its transactions is asked for with all of t
     transactions.map((_, i) => i),
   );
   const link = b.protocol.links.find(({ peer }) => peer === stranger.peer)!;
-  assert.equal(link.missing, readIncomingBlock(blob).key, "its id alone is remembered");
+  const indices = transactions.map((_, i) => i);
+  assert.deepEqual(link.missing, { key: readIncomingBlock(blob).key, indices }, "nothing of it is kept");
   await stranger.say(messages.newFluffyBlock, entry(blob, transactions));
   assert.equal(heightOf(b), firstBusy + 2);
   assert.equal(stranger.dropped, undefined);
@@ -263,6 +265,60 @@ test("a block comes with no transaction but its own, and not with too few twice"
   assert.equal(forgetful.dropped, undefined);
   await forgetful.say(messages.newFluffyBlock, entry(blob, transactions.slice(1)));
   assert.match(forgetful.dropped!.reason, /asked for/);
+});
+
+/** Indices that a stranger was asked for last. */
+function lastRequested({ heard }: ReturnType<typeof meetStranger>): number[] {
+  const { id, bytes } = heard.at(-1)!;
+  assert.equal(id, messages.requestMissing.id);
+  return [...readRecord(messages.requestMissing.payload, bytes).missing_tx_indices];
+}
+
+/** Index of the first recorded block with several payments. */
+const withSeveral = recordedChain().findIndex(({ transactions }) => transactions.length > 2);
+
+// Punished for what our pool did: its transactions expire, or are replaced, while a block is on its way.
+test("a peer is not blamed for a transaction that leaves the pool before its response", async () => {
+  const { b } = await pair(withSeveral);
+  const { blob, transactions } = recordedChain()[withSeveral]!;
+  const [ours, ...others] = transactions;
+  await admit(b.chain.parts, { blob: ours!, doNotRelay: false, phase: "fluff" });
+  const stranger = meetStranger(b);
+  await until(b, () => isReady(b));
+  await stranger.say(messages.newFluffyBlock, entry(blob, []));
+  const requested = others.map((_, i) => i + 1);
+  assert.deepEqual(lastRequested(stranger), requested);
+  await dropFromPool(
+    b.chain.parts,
+    b.chain.parts.pool.entries().map(({ key }) => key),
+  );
+  await stranger.say(messages.newFluffyBlock, entry(blob, others));
+  assert.equal(stranger.dropped, undefined);
+  assert.deepEqual(lastRequested(stranger), [0, ...requested]);
+  await stranger.say(messages.newFluffyBlock, entry(blob, transactions));
+  assert.equal(stranger.dropped, undefined);
+  assert.equal(heightOf(b), withSeveral + 2);
+});
+
+test("a peer is not blamed for a transaction that leaves the pool while its block waits", async (t) => {
+  const { b } = await pair(withSeveral);
+  const { blob, transactions } = recordedChain()[withSeveral]!;
+  const [ours, ...others] = transactions;
+  const { pool } = b.chain.parts;
+  await admit(b.chain.parts, { blob: ours!, doNotRelay: false, phase: "fluff" });
+  const oursKey = pool.entries()[0]!.key;
+  const stranger = meetStranger(b);
+  await until(b, () => isReady(b));
+  const { get } = pool;
+  let looks = 0;
+  t.mock.method(pool, "get", (key: string) => (key === oursKey && looks++ > 0 ? undefined : get(key)));
+  await stranger.say(messages.newFluffyBlock, entry(blob, others));
+  t.mock.restoreAll();
+  assert.ok(looks > 1, "the block was judged");
+  assert.equal(stranger.dropped, undefined);
+  assert.ok(lastRequested(stranger).includes(0));
+  await stranger.say(messages.newFluffyBlock, entry(blob, transactions));
+  assert.equal(heightOf(b), withSeveral + 2);
 });
 
 // Turns without a pause: blocks that cost nothing to wait for are dealt with one turn after another.

@@ -26,7 +26,7 @@ export function shortHistory(read: ChainReader): Uint8Array[] {
 }
 
 /** Height of the first of these ids (newest first, the last our genesis) that we have; undefined for another chain. */
-export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): number | undefined {
+function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): number | undefined {
   const steps = commonHeightSteps(read, ids);
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }

@@ -48,8 +48,8 @@ export interface PeerLink {
   gapRequestedAt: number | undefined;
   /** Counts transactions of it that were refused. */
   readonly refusals: RefusalCount;
-  /** The block (id in hexadecimal) whose missing transactions were requested from it. */
-  missing: string | undefined;
+  /** The block (id in hexadecimal) whose missing transactions, by their indices in it, were requested from it. */
+  missing: { readonly key: string; readonly indices: readonly number[] } | undefined;
 }
 
 /** Counts refusals, which are no fault as long as they are few. */

@@ -47,6 +47,11 @@ function missingOf({ pool, store }: ChainParts, { block, transactions }: Incomin
   });
 }
 
+/** Whether a block was refused because a transaction of it is not here. */
+function lacksTransaction(error: unknown): boolean {
+  return error instanceof RuleViolation && error.violation.code === "TRANSACTION_MISSING";
+}
+
 /** Runs one task at a time for each key: callers with the same key meanwhile get the same result. */
 function createShared<T>(): (key: string, run: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>();
@@ -88,6 +93,23 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
     const height = parts.store.read.heightOf(incoming.id);
     const others = links().filter((other) => other !== link && other.peer.zone === "public");
     if (height !== undefined) relayBlock(parts.store.read, height, others);
+  };
+  /**
+   * Accepts a block of which nothing is missing; returns false if a transaction has left the pool while the block waited
+   * for its turn, which is not its sender's fault.
+   */
+  const isAccepted = async (
+    link: PeerLink,
+    charged: ChainParts,
+    incoming: IncomingBlock,
+  ): Promise<boolean> => {
+    try {
+      await accept(link, charged, incoming);
+      return true;
+    } catch (error) {
+      if (lacksTransaction(error) && missingOf(parts, incoming).length > 0) return false;
+      throw error;
+    }
   };
   /** Blames the peer for a broken rule; a block with an unknown parent makes us request the blocks between. */
   const blaming = async (link: PeerLink, take: (charged: ChainParts) => Promise<void>): Promise<void> => {
@@ -133,16 +155,19 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
       await blaming(link, async (charged) => {
         const incoming = await read(charged, message);
         if (incoming === undefined) return;
-        const isAnswer = link.missing === incoming.key;
+        const requested = new Set(link.missing?.key === incoming.key ? link.missing.indices : []);
         link.missing = undefined;
-        if (missingOf(parts, incoming).length === 0) return accept(link, charged, incoming);
-        if (isAnswer) throw new PeerFault("not the transactions that were asked for");
-        link.missing = incoming.key;
+        const missing = missingOf(parts, incoming);
+        if (missing.some((index) => requested.has(index)))
+          throw new PeerFault("not the transactions that were asked for");
+        if (missing.length === 0 && (await isAccepted(link, charged, incoming))) return;
         // Nothing waits here for the answer, which contains the supplied transactions and the block again.
+        const indices = missingOf(parts, { ...incoming, transactions: new Map() });
+        link.missing = { key: incoming.key, indices };
         link.peer.notify(messages.requestMissing, {
           block_hash: incoming.id,
           current_blockchain_height: message.current_blockchain_height,
-          missing_tx_indices: missingOf(parts, { ...incoming, transactions: new Map() }),
+          missing_tx_indices: indices,
         });
       });
     },
