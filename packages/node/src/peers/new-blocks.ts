@@ -48,7 +48,7 @@ function missingOf({ pool, store }: ChainParts, { block, transactions }: Incomin
 }
 
 /** Whether a block was refused because a transaction of it is not here. */
-function lacksTransaction(error: unknown): boolean {
+function isTransactionMissing(error: unknown): boolean {
   return error instanceof RuleViolation && error.violation.code === "TRANSACTION_MISSING";
 }
 
@@ -107,7 +107,7 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
       await accept(link, charged, incoming);
       return true;
     } catch (error) {
-      if (lacksTransaction(error) && missingOf(parts, incoming).length > 0) return false;
+      if (isTransactionMissing(error) && missingOf(parts, incoming).length > 0) return false;
       throw error;
     }
   };
