@@ -273,6 +273,24 @@ test("blocks that stand on an invalid one are invalid with it, also those on no 
   await chain.close();
 });
 
+test("of a branch with an invalid block those below it stay as good as they were", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 2);
+  const good = readIncomingBlock(writeBlock(build(parts, main[0]!)));
+  assert.equal(await acceptBlock(parts, good), "alternative");
+  const greedy = greedyBlock(parts, good.id);
+  await assert.rejects(acceptBlock(parts, greedy), RuleViolation);
+  assert.deepEqual(
+    [good, greedy].map(({ key }) => parts.invalidBlocks.has(key)),
+    [false, true],
+  );
+  assert.equal(parts.sideBlocks.count, 1);
+  const other = readIncomingBlock(writeBlock(build(parts, good.id)));
+  assert.equal(await acceptBlock(parts, other), "reorganised");
+  await chain.close();
+});
+
 test("ten thousand invalid blocks are remembered, and of more the last", async () => {
   const chain = await emptyChain();
   const { parts } = chain;

@@ -142,7 +142,7 @@ test("a connection that is lost before the commit has changed nothing, and what 
 async function lostCommit(
   answer: Error | "undone",
   found: (look: number) => readonly Columns[] | Error,
-  patienceMs = 60_000,
+  patienceMs = 3000,
 ) {
   let looks = 0;
   let isSent = false;

@@ -80,6 +80,45 @@ for (const [threshold, count] of [
   });
 }
 
+test("a stored account that contradicts itself is refused, and one of two to sixteen signers is not", () => {
+  const [account] = started(2, 3) as [MultisigAccount];
+  const own = publicKeyOf(account.baseSecret);
+  const keys = Array.from({ length: 16 }, (_, i) => publicKeyOf(hashToScalar(Uint8Array.of(9, i))));
+  const [one, two, three] = account.signers as [Uint8Array, Uint8Array, Uint8Array];
+  const beyond = new Uint8Array(32).fill(255);
+  const wrong: readonly (readonly [Partial<MultisigAccount>, RegExp])[] = [
+    [{ baseSecret: beyond }, /group order/],
+    [{ commonSecret: beyond }, /group order/],
+    [{ shares: [beyond] }, /group order/],
+    [{ threshold: 0 }, /invalid threshold/],
+    [{ threshold: 4 }, /invalid threshold/],
+    [{ threshold: 1, signers: [own] }, /number of signers/],
+    [{ signers: [own, ...keys] }, /number of signers/],
+    [{ signers: [one, two, beyond] }, /key is none/],
+    [{ signers: keys.slice(0, 3) }, /own key is not among/],
+    [{ signers: [one, two, three, three] }, /named twice/],
+    [{ roundsComplete: 0 }, /more rounds/],
+    [{ roundsComplete: roundsRequired(account) + 2 }, /more rounds/],
+  ];
+  for (const [part, why] of wrong)
+    assert.throws(
+      () => checkAccount({ ...account, ...part }),
+      (error: Error) => {
+        assert.ok(error instanceof KeyExchangeRefused);
+        assert.match(error.message, why);
+        return true;
+      },
+    );
+  for (const part of [
+    {},
+    { threshold: 1, signers: [own, keys[0]!] },
+    { threshold: 16, signers: [own, ...keys.slice(1)] },
+    { threshold: 3 },
+    { roundsComplete: roundsRequired(account) + 1 },
+  ])
+    checkAccount({ ...account, ...part });
+});
+
 test("a string is not read with one byte changed, and not as another kind", () => {
   const text = firstMessage(secretsOf(0));
   assert.equal(parseKeyExchangeMessage(text).round, 1);
