@@ -203,6 +203,51 @@ test("seeds are asked where those that are known are not enough", async () => {
   assert.ok(!internet.dialed.includes("9.9.9.9:1"), "it has as many as it wants");
 });
 
+test("a seed whose answer is refused counts as none, and the next one is asked", async () => {
+  const [clock, internet] = [new FakeClock(), new FakeInternet()];
+  const host = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
+  const hidden = {
+    adr: { kind: "tor", host, port: 1 } as const,
+    id: 1n,
+    last_seen: 0n,
+    pruning_seed: 0,
+    rpc_port: 0,
+    rpc_credits_per_hash: 0,
+  };
+  const answer = writeRecord(handshake.response, {
+    node_data: { ...node_data, ...support },
+    payload_data: syncDataAt(3),
+    local_peerlist_new: [hidden],
+  });
+  const seeds = ["8.8.8.8", "9.9.9.9"].map((ip) => ({ kind: "ipv4", host: ip, port: 18080 }) as const);
+  for (const seed of seeds) {
+    await internet.wiresOf(seed.host).listen({ host: seed.host, port: seed.port }, (transport) => {
+      const received = () => void transport.write(responseFrame(handshake.id, 1, answer));
+      transport.start({ received, drained() {}, closed() {} });
+    });
+  }
+  const node = createTestNode(internet, clock, { ip: "1.1.1.1", nodes: { seed: seeds } });
+  await node.network.start();
+  await clock.pass(2);
+  assert.deepEqual([...internet.dialed].sort(), ["8.8.8.8:18080", "9.9.9.9:18080"]);
+  assert.deepEqual([node.network.peers(), node.network.lists("public").gray, node.errors], [[], [], []]);
+  await node.network.stop();
+});
+
+test("a node connects to twelve others, unless it is told otherwise", async () => {
+  const [clock, internet] = [new FakeClock(), new FakeInternet()];
+  const others = Array.from({ length: 15 }, (_, i) =>
+    createTestNode(internet, clock, { ip: `${20 + i}.1.1.1`, maxOut: 0 }),
+  );
+  for (const other of others) await other.network.start();
+  const nodes = { add: others.map(({ address }) => address) };
+  const node = createTestNode(internet, clock, { ip: "1.1.1.1", nodes });
+  await node.network.start();
+  await clock.pass(10);
+  assert.equal(node.network.peers().length, 12);
+  for (const each of [node, ...others]) await each.network.stop();
+});
+
 test("that nobody connects is said once an hour, of a port that others may use", async () => {
   const countsOf = async (options: Partial<Parameters<typeof createTestNode>[2]>) => {
     let [count, ahead] = [0, 0];
