@@ -234,6 +234,55 @@ test("a seed whose answer is refused counts as none, and the next one is asked",
   await node.network.stop();
 });
 
+test("once a minute a node that others told of is called, and forgotten where nobody is there", async () => {
+  const [clock, internet] = [new FakeClock(), new FakeInternet()];
+  const told = ["5.5.5.5", "6.6.6.6"].map((host) => ({
+    adr: { kind: "ipv4", host, port: 18080 } as const,
+    id: 1n,
+    last_seen: 0n,
+    pruning_seed: 0,
+    rpc_port: 0,
+    rpc_credits_per_hash: 0,
+  }));
+  const answer = writeRecord(handshake.response, {
+    node_data: { ...node_data, ...support },
+    payload_data: syncDataAt(3),
+    local_peerlist_new: told,
+  });
+  const seed = { kind: "ipv4", host: "8.8.8.8", port: 18080 } as const;
+  await internet.wiresOf(seed.host).listen(seed, (transport) => {
+    const received = () => void transport.write(responseFrame(handshake.id, 1, answer));
+    transport.start({ received, drained() {}, closed() {} });
+  });
+  const node = createTestNode(internet, clock, { ip: "1.1.1.1", maxOut: 0, nodes: { seed: [seed] } });
+  await node.network.start();
+  await clock.pass(50);
+  const grayCount = () => node.network.lists("public").gray.length;
+  const calls = () => internet.dialed.filter((to) => /^[56]\./.test(to)).length;
+  assert.deepEqual([grayCount(), calls()], [2, 0]);
+  await clock.pass(15);
+  assert.deepEqual([grayCount(), calls()], [1, 1]);
+  await clock.pass(60);
+  assert.equal(calls(), 2);
+  await node.network.stop();
+});
+
+test("of strangers of one address the oldest makes room, and nobody else's", async () => {
+  const { internet, node } = await world();
+  const other = internet.call("3.3.3.3", node.address);
+  const callers: Caller[] = [];
+  for (let i = 0; i < 50 && callers.every(({ end }) => !end.isClosed); i++) {
+    callers.push(internet.call("2.2.2.2", node.address));
+    await settle();
+  }
+  assert.deepEqual(
+    callers.map(({ end }) => end.isClosed),
+    [true, ...Array(callers.length - 1).fill(false)],
+  );
+  assert.ok(callers.length > 2);
+  assert.equal(other.end.isClosed, false);
+});
+
 test("a node connects to twelve others, unless it is told otherwise", async () => {
   const [clock, internet] = [new FakeClock(), new FakeInternet()];
   const others = Array.from({ length: 15 }, (_, i) =>

@@ -7,6 +7,7 @@ import {
   type ClientOptions,
   type Connect,
   ConnectionFailed,
+  checkTls,
   createClient,
   createRpcServer,
   daemon,
@@ -68,6 +69,27 @@ describe("client with TLS", () => {
     ];
     for (const trust of refused) await assert.rejects(heightAt(url, trusting(trust)), ConnectionFailed);
     await assert.rejects(heightAt(url, {}), ConnectionFailed, "an https address alone asks the system");
+  });
+
+  it("is told beforehand of keys and certificates that can't be read or do not fit", () => {
+    const check = (parts: Partial<ServerTls>) => checkTls({ mode: "enabled", trust: "system", ...parts });
+    const { privateKey, certificate } = identity;
+    const authorities = certificate;
+    for (const parts of [
+      {},
+      { identity },
+      { trust: "anyone" },
+      { trust: { fingerprints: [] } },
+      { trust: { fingerprints: [], authorities } },
+    ] as const)
+      check(parts);
+    const other = createIdentity(Date.now());
+    for (const parts of [
+      { identity: { privateKey: "no key", certificate } },
+      { identity: { privateKey, certificate: "no certificate" } },
+      { identity: { privateKey: other.privateKey, certificate } },
+    ])
+      assert.throws(() => check(parts), Error);
   });
 
   it("shows who it is, and logs in", async (t) => {

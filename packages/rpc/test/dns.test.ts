@@ -103,6 +103,10 @@ describe("answers of name servers", () => {
   it("are taken up to the bounds", () => {
     assert.equal(read({ records: many(64) }).texts.length, 64);
     assert.equal(read({ records: [longText(4000)] }).texts[0]!.length, 4080);
+    const part = (length: number) => "a".repeat(length);
+    const ofLength = (last: number) => [part(63), part(63), part(63), part(last)].join(".");
+    assert.deepEqual(read({ records: [alias(ofLength(62))] }).texts, []);
+    assert.throws(() => read({ records: [alias(ofLength(63))] }), BadNameAnswer);
   });
 });
 
