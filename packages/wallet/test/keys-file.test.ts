@@ -32,6 +32,18 @@ test("new wallets get the settings, and their order, that the original writes", 
   for (const name of later) assert.equal(ours.get(name), 0);
 });
 
+test("a network has the number that the original gives it, and a private chain that of the main one", () => {
+  for (const [network, number] of [
+    ["mainnet", 0],
+    ["testnet", 1],
+    ["stagenet", 2],
+    ["regtest", 0],
+  ] as const) {
+    const settings = newSettings({ network, seedLanguage: "English", refreshHeight: 1 });
+    assert.equal(settings.get("nettype"), number);
+  }
+});
+
 test("writes what it reads, under any password", async () => {
   const { cacheKey: _, ...file } = await readKeysFile(original, { ...runtime, password: "" });
   for (const password of ["", "p", "päss wörd €"]) {

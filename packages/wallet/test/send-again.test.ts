@@ -6,6 +6,7 @@ import { sendMissing, sendUnseen } from "../src/actions/send-again.ts";
 import type { Daemon } from "../src/daemon.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
+import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import type { OutgoingPayment, OutgoingState } from "../src/state.ts";
 import { TaskQueue } from "../src/turns.ts";
 
@@ -78,6 +79,23 @@ function stage(payments: readonly OutgoingPayment[]) {
 }
 
 const names = (...numbers: number[]): string[] => numbers.map((number) => toHex(id(number)));
+
+test("a payment is sent again only while nothing else spends what it spends", async () => {
+  const own = toHex(id(1));
+  const unspent = { spentHeight: undefined, pendingSpend: undefined };
+  for (const [output, isSent] of [
+    [undefined, true],
+    [unspent, true],
+    [{ ...unspent, pendingSpend: own }, true],
+    [{ ...unspent, pendingSpend: toHex(id(2)) }, false],
+    [{ ...unspent, spentHeight: 7 }, false],
+    [{ spentHeight: 7, pendingSpend: own }, false],
+  ] as const) {
+    const { given, sender, spending } = stage([payment(1, "signed", NOW)]);
+    await sendUnseen({ ...sender, outputOf: () => output as OwnedOutput | undefined }, spending);
+    assert.deepEqual(given, isSent ? [own] : [], JSON.stringify(output));
+  }
+});
 
 test("what the node may not have is sent: at once if its verdict was not heard, else once it has had its time", async () => {
   const { given, sender, spending, stateOf } = stage([
