@@ -67,6 +67,11 @@ export type WalletChange =
       readonly transactions: readonly ScannedTransaction[];
       /** With a `count` of 0: the chain has others in place of the blocks that are undone, which follow. */
       readonly isReorganised?: boolean;
+      /**
+       * Ids of transactions of the newest block, which is at `fromHeight`: only they are undone. What remains of it is
+       * part of a block (`partId`) that nothing completes: it is undone before anything else follows.
+       */
+      readonly undone?: readonly Uint8Array[];
       /** Id of the block after these, if its first transactions are among these and the others follow. */
       readonly partId?: Uint8Array;
       /** Id of the block at `fromHeight`, if the change before has had its first transactions. */
@@ -175,6 +180,18 @@ export function undoneFrom(
   return { kind: "blocks", fromHeight, count: 0, ids: [], lastBlockReward, transactions: [] };
 }
 
+/** No block has this id. */
+const NO_BLOCK_ID = new Uint8Array(32);
+
+/** Returns a change that undoes some transactions (ids) of the newest block, which is at `height`. */
+export function undonePart(
+  height: number,
+  undone: readonly Uint8Array[],
+  state: Pick<WalletState, "lastBlockReward">,
+): BlocksChange {
+  return { ...undoneFrom(height, state), undone, partId: NO_BLOCK_ID };
+}
+
 /** Whether a change undoes blocks because the chain has others, if it undoes any; otherwise the same are scanned again. */
 export function isReorganisation({ count, transactions, isReorganised = false }: BlocksChange): boolean {
   return count > 0 || transactions.length > 0 || isReorganised;
@@ -188,8 +205,9 @@ export function isRestOfBlock(
   return restOfId !== undefined && fromHeight === height && equalBytes(restOfId, partId);
 }
 
-/** Height from which on the change undoes what the wallet has; Infinity if it undoes nothing. */
+/** Height from which on the change undoes all that the wallet has; Infinity if it undoes nothing, or part of a block. */
 export function undoneBy(change: BlocksChange, state: Pick<WalletState, "height" | "partId">): number {
+  if (change.undone !== undefined) return Number.POSITIVE_INFINITY;
   if (change.fromHeight < state.height) return change.fromHeight;
   // A block in part is undone before anything else than its rest follows: it may be in the chain no more.
   return state.partId.length === 0 || isRestOfBlock(change, state) ? Number.POSITIVE_INFINITY : state.height;

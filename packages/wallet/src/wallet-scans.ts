@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
-import { isRestOfBlock, undoneFrom, type WalletChange } from "./changes.ts";
+import { isRestOfBlock, undoneBy, undoneFrom, undonePart, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import {
   incomingFromPool,
@@ -18,7 +18,7 @@ import type { Preferences } from "./preferences.ts";
 import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
-import { undoneInParts } from "./scan/change-parts.ts";
+import { partsOfBlock, undoneInParts } from "./scan/change-parts.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { KeptMarks } from "./scan/kept-marks.ts";
 import type { BlocksChange, PoolSnapshot, ScanTask, SingleTransaction } from "./scan/messages.ts";
@@ -251,7 +251,9 @@ export class WalletScans {
     }
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
-    if (undone > 0) await this.undoDownTo(change.fromHeight, { isReorganised: true });
+    const undoneFromHeight = undoneBy(change, this.#ledger.state);
+    if (undoneFromHeight < Number.POSITIVE_INFINITY)
+      await this.undoDownTo(undoneFromHeight, { isReorganised: true });
     await this.#wallet.commit(change, change === batch ? encoded : undefined);
     this.#wallet.runtime.heights.note(this, end);
     this.#meter.advance(change.fromHeight, end, targetHeight);
@@ -265,9 +267,16 @@ export class WalletScans {
    */
   async undoDownTo(fromHeight: number, { isReorganised = false } = {}): Promise<void> {
     const { state } = this.#ledger;
-    for (const height of undoneInParts(state.outputs, { fromHeight, toHeight: state.height })) {
-      await this.#wallet.commit({ ...undoneFrom(height, state), ...(isReorganised && { isReorganised }) });
+    const toHeight = state.height + (state.partId.length > 0 ? 1 : 0);
+    const commit = async (change: BlocksChange) => {
+      await this.#wallet.commit({ ...change, ...(isReorganised && { isReorganised }) });
       await setImmediate();
+    };
+    for (const { height, isDivided } of undoneInParts(state.outputs, { fromHeight, toHeight })) {
+      if (!isDivided) await commit(undoneFrom(height, state));
+      else
+        for (const undone of partsOfBlock(state.outputs, height))
+          await commit(undonePart(height, undone, state));
     }
   }
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { undoneFrom } from "../src/changes.ts";
+import { toHex } from "@anulo/protocol";
+import { undoneFrom, undonePart } from "../src/changes.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
-import { inParts, undoneInParts } from "../src/scan/change-parts.ts";
+import { inParts, partsOfBlock, type UndoStep, undoneInParts } from "../src/scan/change-parts.ts";
 import { trimKnown } from "../src/scan/history.ts";
 import type { BlocksChange } from "../src/scan/messages.ts";
+import { checkBook } from "./check-book.ts";
 import { bytes, payingTransaction } from "./many-outputs.ts";
 
 const newLedger = () => createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
@@ -104,16 +106,42 @@ test("blocks that bring little are one change", () => {
   assert.deepEqual([...inParts(nothing, true)], [{ ...nothing, ids: nothing.ids.slice(-1) }]);
 });
 
+/** Undoes in steps; returns how many outputs each change has removed. */
+function undoSteps(ledger: Ledger, steps: readonly UndoStep[]): number[] {
+  const { state } = ledger;
+  const sizes: number[] = [];
+  const apply = (change: BlocksChange) => {
+    const before = state.outputs.count;
+    applyChange(ledger, change);
+    sizes.push(before - state.outputs.count);
+    checkBook(state.outputs);
+    assert.deepEqual(
+      [...state.outputs].map(({ txHash }) => toHex(txHash)).sort(),
+      [...state.incoming].map(({ txHash }) => toHex(txHash)).sort(),
+    );
+  };
+  for (const { height, isDivided } of steps)
+    if (!isDivided) apply(undoneFrom(height, state));
+    else for (const ids of partsOfBlock(state.outputs, height)) apply(undonePart(height, ids, state));
+  return sizes;
+}
+
 test("blocks that brought much are undone in parts, and come to the same", () => {
   const change = blocks(100, [300, 300, 5, 600, 0, 900, 20, 300]);
   const [whole, divided] = [newLedger(), newLedger()];
   for (const ledger of [whole, divided]) applyChange(ledger, change);
   const next = blocks(102, [1, 0, 0, 2, 0, 0, 0, 0]);
-  const heights = undoneInParts(divided.state.outputs, { fromHeight: 102, toHeight: 108 });
-  assert.deepEqual(heights, [105], "a block is undone whole");
-  const undone = { kind: "blocks", count: 0, ids: [], lastBlockReward: 5n, transactions: [] } as const;
-  for (const fromHeight of heights) applyChange(divided, { ...undone, fromHeight });
-  assert.equal(divided.state.height, 105);
+  const steps = undoneInParts(divided.state.outputs, { fromHeight: 102, toHeight: 108 });
+  assert.deepEqual(steps, [
+    { height: 106, isDivided: false },
+    { height: 105, isDivided: true },
+    { height: 105, isDivided: false },
+    { height: 103, isDivided: true },
+    { height: 103, isDivided: false },
+  ]);
+  const sizes = undoSteps(divided, steps);
+  assert.ok(Math.max(...sizes) <= 500 && sizes.length === 5, `${sizes} outputs`);
+  assert.deepEqual([divided.state.height, divided.state.outputs.count], [103, 605]);
   for (const ledger of [whole, divided]) applyChange(ledger, next);
   assert.deepEqual(pictureOf(divided), pictureOf(whole));
   const range = { fromHeight: 102, toHeight: 110 };
@@ -121,16 +149,15 @@ test("blocks that brought much are undone in parts, and come to the same", () =>
 });
 
 test("what a wallet has above its height takes it no further when blocks are undone", () => {
-  const { state } = newLedger();
   const ledger = newLedger();
   applyChange(ledger, blocks(100, [300, 300]));
   for (const height of [500, 600, 700]) {
     const transactions = Array.from({ length: 400 }, () => payingTransaction(height, 1n));
     applyChange(ledger, { kind: "transactions", transactions });
   }
-  const heights = undoneInParts(ledger.state.outputs, { fromHeight: 99, toHeight: 102 });
-  assert.deepEqual(heights, [101]);
-  for (const height of heights) applyChange(ledger, undoneFrom(height, state));
+  const steps = undoneInParts(ledger.state.outputs, { fromHeight: 99, toHeight: 102 });
+  assert.deepEqual(steps.at(-1), { height: 101, isDivided: false });
+  undoSteps(ledger, steps);
   assert.deepEqual([ledger.state.height, ledger.state.outputs.count], [101, 300]);
 });
 
@@ -146,8 +173,11 @@ test("spends count as what blocks bring, when they are undone", () => {
   const parts = [...inParts(change, false)];
   assert.ok(parts.length > 1, "they count when they are found");
   for (const part of parts) applyChange(ledger, part);
-  const heights = undoneInParts(ledger.state.outputs, { fromHeight: 101, toHeight: 121 });
-  assert.deepEqual(heights, [117, 113, 109, 105]);
+  const steps = undoneInParts(ledger.state.outputs, { fromHeight: 101, toHeight: 121 });
+  assert.deepEqual(
+    steps.map(({ height }) => height),
+    [117, 113, 109, 105],
+  );
 });
 
 test("a reorganisation of one output leaves those in their places that it does not touch", () => {

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type BlocksChange, undoneFrom, type WalletChange } from "../src/changes.ts";
+import { type BlocksChange, undoneFrom, undonePart, type WalletChange } from "../src/changes.ts";
 import { EventDeriver } from "../src/events/deriver.ts";
 import type { WalletEvent } from "../src/events/event.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { lastTransactions } from "../src/outputs/block-outputs.ts";
 import { inParts } from "../src/scan/change-parts.ts";
 import type { ScannedTransaction } from "../src/state.ts";
 import { blocks, output, signed, transaction } from "./events-fixture.ts";
@@ -19,6 +20,8 @@ type Story = {
   readonly lengths: readonly [number, number];
   /** Heights from which on blocks are undone one after the other. */
   readonly cuts: ReadonlySet<number>;
+  /** How many times transactions of the newest block are undone by themselves, before each of these and at last. */
+  readonly takes: number;
   /** Outputs and transactions of a change. */
   readonly items: number;
   /** The wallet is opened anew before changes with these numbers. */
@@ -56,7 +59,16 @@ function parts(heights: ReadonlyMap<number, number>, from: number, to: number, i
   return [...inParts({ ...change, ids }, false, items)];
 }
 
-async function tell({ first, second, fork, lengths, cuts, items, reopens }: Story): Promise<WalletEvent[][]> {
+async function tell({
+  first,
+  second,
+  fork,
+  lengths,
+  cuts,
+  takes,
+  items,
+  reopens,
+}: Story): Promise<WalletEvent[][]> {
   const ledger: Ledger = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
   let deriver = await EventDeriver.of(ledger);
   let count = 0;
@@ -75,8 +87,20 @@ async function tell({ first, second, fork, lengths, cuts, items, reopens }: Stor
   );
   const undone = [...cuts].filter((cut) => cut > fork && cut < end).sort((a, b) => b - a);
   const reorganised: WalletEvent[] = [];
-  for (const height of undone)
+  const takeSome = async () => {
+    for (let take = 0; take < takes; take++) {
+      const { state } = ledger;
+      const newest = state.partId.length > 0 ? state.height : state.height - 1;
+      const ids = newest < fork ? [] : lastTransactions(state.outputs, newest, 1);
+      if (ids.length > 0)
+        reorganised.push(...(await change({ ...undonePart(newest, ids, state), isReorganised: true })));
+    }
+  };
+  for (const height of undone) {
+    await takeSome();
     reorganised.push(...(await change({ ...undoneFrom(height, ledger.state), isReorganised: true })));
+  }
+  await takeSome();
   reorganised.push(...(await change(...parts(second, fork, secondEnd, items))));
   const after = await change(blocks(secondEnd, 120));
   assert.equal(ledger.state.rescanTo, 0);
@@ -105,6 +129,7 @@ const randomStory = fc
         fork: fc.constant(fork),
         lengths: fc.constant([length, secondLength] as const),
         cuts: fc.uniqueArray(fc.integer({ min: 2, max: 70 }), { maxLength: 12 }),
+        takes: fc.integer({ min: 0, max: 3 }),
         items: fc.integer({ min: 1, max: 6 }),
         reopens: fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 6 }),
       }),
@@ -130,11 +155,11 @@ function chainsOf(first: [number, number][], second: [number, number][], fork: n
 
 test("a reorganisation in parts reports what it reports at once, also where the wallet is opened amid it", async () => {
   await fc.assert(
-    fc.asyncProperty(randomStory, async ({ first, second, fork, lengths, cuts, items, reopens }) => {
+    fc.asyncProperty(randomStory, async ({ first, second, fork, lengths, cuts, takes, items, reopens }) => {
       const story = { ...chainsOf(first, second, fork), fork, lengths };
       const none = new Set<number>();
-      const whole = await tell({ ...story, cuts: none, items: 1000, reopens: none });
-      const divided = await tell({ ...story, cuts: new Set(cuts), items, reopens: new Set(reopens) });
+      const whole = await tell({ ...story, cuts: none, takes: 0, items: 1000, reopens: none });
+      const divided = await tell({ ...story, cuts: new Set(cuts), takes, items, reopens: new Set(reopens) });
       assert.deepEqual(divided.map(sorted), whole.map(sorted));
     }),
     { numRuns: 300 },

@@ -14,7 +14,7 @@ import { type Followed, followedPayment, followedTransfer, keyOf } from "./follo
 import { RememberedPayments } from "./remembered-payments.ts";
 import { isOwnChange, ResetMemory } from "./reset-memory.ts";
 import { Unsettled } from "./settling.ts";
-import { idsOf, isForgetting, receiptsTakenBy, reportedTo, undoneFrom } from "./touched-by.ts";
+import { idsOf, isForgetting, receiptsTakenBy, reportedTo, transfersUndoneBy } from "./touched-by.ts";
 import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
 
 /** Numbers of confirmations that are reported, beside the first. */
@@ -165,16 +165,14 @@ export class EventDeriver {
 
   #before(change: WalletChange): Before {
     const { state } = this.#ledger;
-    const from = undoneFrom(change, state);
     const receipts = receiptsTakenBy(change, state);
-    const undoneTransfers = from < Number.POSITIVE_INFINITY ? state.outgoing.confirmedFrom(from) : [];
     const pool = change.kind === "pool" ? state.pool.filter((payment) => !this.#isOwnChange(payment)) : [];
     return {
       height: state.height,
       incoming: state.incoming.length - receipts.length,
       // Change that was recognised as such was not reported.
       undone: receipts.filter((payment) => !this.#isOwnChange(payment)),
-      undoneTransfers,
+      undoneTransfers: transfersUndoneBy(change, state),
       stages: new Map(idsOf(change).map((id) => [id, this.#stageBefore(id)])),
       pool,
       doubleSpent: new Set(state.pool.filter(({ doubleSpendSeen }) => doubleSpendSeen).map(paymentKey)),

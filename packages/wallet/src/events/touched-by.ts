@@ -1,7 +1,8 @@
 /** The parts of a ledger that a change may touch, as far as events are concerned. */
 import { toHex } from "@anulo/protocol";
 import { isReorganisation, undoneBy, type WalletChange } from "../changes.ts";
-import type { IncomingPayment, WalletState } from "../state.ts";
+import { paymentsIn, receiptsIn } from "../ledger/detach-blocks.ts";
+import type { IncomingPayment, OutgoingPayment, WalletState } from "../state.ts";
 
 /** Whether blocks are undone only to be scanned again, while the chain has not changed. */
 export function isForgetting(change: WalletChange): boolean {
@@ -13,15 +14,25 @@ export function isForgetting(change: WalletChange): boolean {
 }
 
 /** Height from which on blocks are undone; Infinity if none are. */
-export function undoneFrom(change: WalletChange, state: Readonly<WalletState>): number {
+function undoneFrom(change: WalletChange, state: Readonly<WalletState>): number {
   if (change.kind === "reset") return 0;
   if (change.kind === "backgroundEnds") return state.background?.fromHeight ?? Number.POSITIVE_INFINITY;
   return change.kind === "blocks" ? undoneBy(change, state) : Number.POSITIVE_INFINITY;
 }
 
+/** Our transactions that a change takes out of their blocks. */
+export function transfersUndoneBy(change: WalletChange, state: Readonly<WalletState>): OutgoingPayment[] {
+  if (change.kind === "blocks" && change.undone !== undefined)
+    return paymentsIn(state, change.fromHeight, change.undone);
+  const from = undoneFrom(change, state);
+  return from < Number.POSITIVE_INFINITY ? state.outgoing.confirmedFrom(from) : [];
+}
+
 /** The receipts that a change removes, or examines again, in their order. */
 export function receiptsTakenBy(change: WalletChange, state: Readonly<WalletState>): IncomingPayment[] {
   const { incoming } = state;
+  if (change.kind === "blocks" && change.undone !== undefined)
+    return receiptsIn(incoming, change.fromHeight, change.undone).map((place) => incoming.at(place));
   const from = undoneFrom(change, state);
   const places = new Set(from < Number.POSITIVE_INFINITY ? incoming.placesFrom(from) : []);
   if (change.kind === "keyImages")

@@ -7,7 +7,7 @@ import { RECENT_BLOCKS } from "../scan/history.ts";
 import { packedKeys } from "../scan/packed-lists.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction, WalletState } from "../state.ts";
 import { isReturned } from "../transfer/change.ts";
-import { detachFrom } from "./detach-blocks.ts";
+import { detachFrom, detachTransactions } from "./detach-blocks.ts";
 import { type Ledger, put } from "./ledger.ts";
 
 /**
@@ -22,6 +22,11 @@ export function applyBlocks(ledger: Ledger, blocks: BlocksChange): void {
   const { state, touched } = ledger;
   const undoneFrom = undoneBy(blocks, state);
   if (undoneFrom < Number.POSITIVE_INFINITY) detachFrom(ledger, undoneFrom, isReorganisation(blocks));
+  if (blocks.undone !== undefined)
+    detachTransactions(ledger, blocks.fromHeight, {
+      ids: blocks.undone,
+      isReorganised: isReorganisation(blocks),
+    });
   for (const transaction of blocks.transactions) {
     applyTransaction(ledger, transaction);
     if (state.background === undefined) continue;

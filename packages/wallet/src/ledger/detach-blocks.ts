@@ -1,8 +1,11 @@
 /** Reverts the effects of blocks, when the chain is reorganised or scanned again. */
 import { toHex } from "@anulo/protocol";
 import { keepWhere } from "../lists.ts";
+import { placesOfTransactions } from "../outputs/block-outputs.ts";
 import type { OutputBook } from "../outputs/output-book.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
+import type { Receipts } from "../packed/receipts.ts";
+import type { OutgoingPayment, WalletState } from "../state.ts";
 import { type Ledger, put } from "./ledger.ts";
 
 /**
@@ -10,14 +13,58 @@ import { type Ledger, put } from "./ledger.ts";
  * (transaction keys, destinations) stays.
  */
 export function detachFrom(ledger: Ledger, height: number, isReorganised = false): void {
-  const { state } = ledger;
+  noteReorganised(ledger, height, isReorganised);
+  detachOutputs(ledger, height);
+  ledger.state.incoming.removeAbove(height);
+  for (const payment of ledger.state.outgoing.confirmedFrom(height)) detachPayment(ledger, payment);
+  moveBack(ledger, height);
+}
+
+/** What is undone of the newest block: transactions (ids) none of whose outputs has replaced another, or was replaced. */
+type UndonePart = { readonly ids: readonly Uint8Array[]; readonly isReorganised: boolean };
+
+/** Undoes some transactions of the newest block, which is at `height`, as `detachFrom` does all. */
+export function detachTransactions(ledger: Ledger, height: number, { ids, isReorganised }: UndonePart): void {
+  const { outputs, incoming } = ledger.state;
+  noteReorganised(ledger, height, isReorganised);
+  const places = placesOfTransactions(outputs, height, new Set(ids.map(toHex)));
+  for (const place of places) if (outputs.isFrozen(place)) noteFrozen(ledger, outputs.at(place)!);
+  removeOutputs(outputs, places);
+  noteRequested(ledger);
+  incoming.removeAt(receiptsIn(incoming, height, ids));
+  for (const payment of paymentsIn(ledger.state, height, ids)) {
+    for (const image of payment.keyImages) {
+      const place = outputs.placeOfImage(image);
+      if (place !== undefined && outputs.hotAt(place).spentHeight === height) undoSpend(outputs, place);
+    }
+    detachPayment(ledger, payment);
+  }
+  moveBack(ledger, height);
+}
+
+/** Notes from where on the chain has other blocks, if it has. */
+function noteReorganised({ state }: Ledger, height: number, isReorganised: boolean): void {
   // A reorganisation amid blocks that are scanned again anyway counts as part of that.
   const isNews = isReorganised && (state.reorganisedFrom > 0 || state.rescanTo === 0);
   state.reorganisedFrom = isNews ? Math.max(1, Math.min(height, state.reorganisedFrom || height)) : 0;
-  detachOutputs(ledger, height);
-  state.incoming.removeAbove(height);
-  detachOutgoing(ledger, height);
-  moveBack(ledger, height);
+}
+
+/** Places, ascending, of the receipts that transactions (ids) of a block have brought. */
+export function receiptsIn(incoming: Receipts, height: number, ids: readonly Uint8Array[]): number[] {
+  const places = ids.flatMap((id) => incoming.placesOf(id));
+  return places.filter((place) => incoming.lockAt(place).height === height).sort((a, b) => a - b);
+}
+
+/** Those of some transactions (ids) of a block that spend. */
+export function paymentsIn(
+  { outgoing }: Pick<Readonly<WalletState>, "outgoing">,
+  height: number,
+  ids: readonly Uint8Array[],
+): OutgoingPayment[] {
+  const payments = ids.map((id) => outgoing.get(toHex(id)));
+  return payments
+    .filter((it) => it !== undefined)
+    .filter((it) => it.state === "confirmed" && it.height === height);
 }
 
 /**
@@ -70,11 +117,19 @@ function detachOutputs(ledger: Ledger, height: number): void {
     else removedPlaces.push(place);
   }
   removeOutputs(outputs, removedPlaces);
-  for (const place of outputs.spentFrom(height)) {
-    outputs.spend(place, undefined);
-    outputs.freeze(place, false);
-  }
-  if (state.requestedFrom !== undefined) state.requestedFrom = Math.min(state.requestedFrom, outputs.count);
+  for (const place of outputs.spentFrom(height)) undoSpend(outputs, place);
+  noteRequested(ledger);
+}
+
+/** No key image of an output that is gone is requested. */
+function noteRequested({ state }: Ledger): void {
+  if (state.requestedFrom !== undefined)
+    state.requestedFrom = Math.min(state.requestedFrom, state.outputs.count);
+}
+
+function undoSpend(outputs: OutputBook, place: number): void {
+  outputs.spend(place, undefined);
+  outputs.freeze(place, false);
 }
 
 /** Removes the outputs at some places (ascending), which are usually the newest of all. */
@@ -109,20 +164,19 @@ function noteFrozen(
   frozenBefore.push(toHex(keyImage));
 }
 
-function detachOutgoing(ledger: Ledger, height: number): void {
+/** A payment is in no block any more. */
+function detachPayment(ledger: Ledger, payment: OutgoingPayment): void {
   const { state } = ledger;
-  for (const payment of state.outgoing.confirmedFrom(height)) {
-    const id = toHex(payment.txHash);
-    const isMadeHere = payment.blob !== undefined || state.txKeys.has(id) || payment.destinations.length > 0;
-    if (!isMadeHere) {
-      state.outgoing.delete(id); // the chain is all that tells of it
-      continue;
-    }
-    const undone = { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true } as const;
-    put(ledger, "outgoing", [[id, { ...payment, ...undone }]]);
-    for (const image of payment.keyImages) {
-      const place = ledger.state.outputs.placeOfImage(image);
-      if (place !== undefined) state.outputs.reserve(place, id);
-    }
+  const id = toHex(payment.txHash);
+  const isMadeHere = payment.blob !== undefined || state.txKeys.has(id) || payment.destinations.length > 0;
+  if (!isMadeHere) {
+    state.outgoing.delete(id); // the chain is all that tells of it
+    return;
+  }
+  const undone = { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true } as const;
+  put(ledger, "outgoing", [[id, { ...payment, ...undone }]]);
+  for (const image of payment.keyImages) {
+    const place = state.outputs.placeOfImage(image);
+    if (place !== undefined) state.outputs.reserve(place, id);
   }
 }

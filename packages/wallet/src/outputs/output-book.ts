@@ -95,6 +95,12 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     return part;
   }
 
+  /** Id of the transaction that has brought the output at a place, 32 bytes. */
+  txHashAt(place: number): Uint8Array {
+    const { bytes, at } = this.#cold.keyAt(place, "txHash");
+    return bytes.slice(at, at + 32);
+  }
+
   /** Whether the output at a place has replaced one with the same one-time key. */
   hasReplaced(place: number): boolean {
     return this.#replaced.has(place);

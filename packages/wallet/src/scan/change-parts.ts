@@ -1,4 +1,6 @@
 /** Changes that bring or take back much, as several: to apply one holds the event loop. */
+import { lastTransactions } from "../outputs/block-outputs.ts";
+import type { OutputBook } from "../outputs/output-book.ts";
 import type { BlocksChange } from "./messages.ts";
 
 /** Outputs and transactions of one change. */
@@ -55,25 +57,42 @@ function partOf(change: BlocksChange, begin: Cut, end: Cut): BlocksChange {
 }
 
 /**
- * Heights, descending, from which on blocks are undone one part after the other before all from one height to before
- * another are, by what they have brought.
+ * A step of undoing blocks: all from a height on; or, with `isDivided`, transactions of the block at the height, which is
+ * the newest then, until few are left.
+ */
+export type UndoStep = { readonly height: number; readonly isDivided: boolean };
+
+/**
+ * The steps in which blocks are undone before all from one height to before another are, by what they have brought: the
+ * change that undoes the rest follows.
  */
 export function undoneInParts(
   outputs: { countsByHeight(from: number, to: number): Uint32Array },
   { fromHeight, toHeight }: { readonly fromHeight: number; readonly toHeight: number },
-): number[] {
+): UndoStep[] {
   const counts = outputs.countsByHeight(fromHeight, toHeight);
-  const heights: number[] = [];
+  const steps: UndoStep[] = [];
   let [lowest, items] = [toHeight, 0];
-  for (let height = toHeight - 1; height > fromHeight; height--) {
+  for (let height = toHeight - 1; height >= fromHeight; height--) {
     const here = counts[height - fromHeight]!;
     if (here === 0) continue;
-    if (items >= MOST_ITEMS) {
-      heights.push(lowest);
+    const isDivided = here > MOST_ITEMS;
+    if (items >= MOST_ITEMS || (isDivided && items > 0)) {
+      steps.push({ height: lowest, isDivided: false });
       items = 0;
     }
+    if (isDivided) steps.push({ height, isDivided });
     lowest = height;
-    items += here;
+    items += Math.min(here, MOST_ITEMS);
   }
-  return heights;
+  return steps;
+}
+
+/** Ids of the transactions of the newest block, which is at a height, to be undone one list after the other. */
+export function* partsOfBlock(outputs: OutputBook, height: number): Generator<readonly Uint8Array[]> {
+  for (;;) {
+    const ids = lastTransactions(outputs, height, MOST_ITEMS);
+    if (ids.length === 0) return;
+    yield ids;
+  }
 }
