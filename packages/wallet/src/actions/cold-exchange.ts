@@ -313,7 +313,10 @@ export async function learnKeyImagesOf(
   { keyImages, offset, checkMoved }: LearntImages,
 ): Promise<SpentStatus[]> {
   const status = await spentStatus(wallet, keyImages);
-  const spentImages = new Set(keyImages.filter((_, i) => status[i] === "chain").map(toHex));
+  const spentImages = new Set<string>();
+  await forEachSliced(keyImages.entries(), ([i, keyImage]) => {
+    if (status[i] === "chain") spentImages.add(toHex(keyImage));
+  });
   const spenders = spentImages.size === 0 ? [] : await spendersOf(wallet, spentImages);
   let from = 0;
   do {
@@ -329,23 +332,34 @@ export async function learnKeyImagesOf(
 
 /**
  * Queries the node again where the outputs are spent, some at a time, and changes only what differs from the wallet's
- * state, unless a scan has changed it since.
+ * state, unless a scan has changed it since. Each response is kept before the next request: what the node says of an
+ * output is true whatever it says of others.
  */
 export async function rescanSpent(wallet: Wallet): Promise<void> {
   const { outputs } = wallet.state;
-  const different: { readonly output: OwnedOutput; readonly status: SpentStatus }[] = [];
-  for (let from = 0; from < outputs.count; from += KEY_IMAGES_PER_CALL) {
-    const some = outputs.slice(from, from + KEY_IMAGES_PER_CALL).filter(({ keyImage }) => keyImage);
-    const images = some.map(({ keyImage }) => keyImage!);
-    for (const [i, status] of (await spentStatus(wallet, images)).entries())
-      if (isUnspent(some[i]!) !== (status === "unspent")) different.push({ output: some[i]!, status });
-  }
+  for (let from = 0; from < outputs.count; from += KEY_IMAGES_PER_CALL)
+    await rescanSome(wallet, outputs.slice(from, from + KEY_IMAGES_PER_CALL));
+}
+
+async function rescanSome(wallet: Wallet, some: readonly OwnedOutput[]): Promise<void> {
+  const { outputs } = wallet.state;
+  const asked = some.filter(({ keyImage }) => keyImage !== undefined);
+  if (asked.length === 0) return;
+  const isSame = (output: OwnedOutput, status: SpentStatus) => isUnspent(output) === (status === "unspent");
+  const all = await spentStatus(
+    wallet,
+    asked.map(({ keyImage }) => keyImage!),
+  );
+  const different = asked
+    .map((output, i) => ({ output, status: all[i]! }))
+    .filter(({ output, status }) => !isSame(output, status));
   const isAsBefore = ({ output }: { readonly output: OwnedOutput }) => {
     const now = outputs.withImage(output.keyImage!);
-    return now !== undefined && isUnspent(now) === isUnspent(output);
+    return now?.spentHeight === output.spentHeight && now?.pendingSpend === output.pendingSpend;
   };
-  const changed = different
-    .filter(isAsBefore)
-    .map(({ output, status }) => [toHex(output.keyImage!), status] as const);
-  if (changed.length > 0) await wallet.commit({ kind: "spent", status: changed });
+  for (let from = 0; from < different.length; from += KEY_IMAGES_PER_CHANGE) {
+    const changed = different.slice(from, from + KEY_IMAGES_PER_CHANGE).filter(isAsBefore);
+    const status = changed.map(({ output, status }) => [toHex(output.keyImage!), status] as const);
+    if (status.length > 0) await wallet.commit({ kind: "spent", status });
+  }
 }

@@ -1,4 +1,5 @@
 /** Offline signing. Declarations: @anulo/rpc wallet/cold-signing. */
+import { mapSliced } from "@anulo/limits";
 import { BadBytes, fromHex, toHex, transactionWeight } from "@anulo/protocol";
 import { Drawn, wallet as declared, implementFor, writtenInParts } from "@anulo/rpc";
 import {
@@ -112,5 +113,8 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
     return { offset, signed_key_images };
   },
   importKeyImages: ({ offset, signed_key_images }, { opened: { wallet } }) =>
-    wallet.exclusively(() => importKeyImages(wallet, signed_key_images.map(parseSignedKeyImage), offset)),
+    wallet.exclusively(async () => {
+      const images = await mapSliced(signed_key_images, parseSignedKeyImage);
+      return await importKeyImages(wallet, images, offset);
+    }),
 });
