@@ -37,9 +37,6 @@ export type WalletParts = ScanOptions & {
   readonly events?: Follower | undefined;
 };
 
-/** What readers can see besides the state. */
-type Moment = { readonly seconds: number };
-
 /** The state as everything but `commit` sees it. */
 export type ReadonlyState = Readonly<WalletState>;
 
@@ -62,7 +59,7 @@ export class Wallet {
   #closed = false;
   /** The error of a change that could not be applied or stored: what is in memory is not what is on disk. */
   unwritten: { readonly error: unknown } | undefined;
-  #moment: Moment = { seconds: 0 };
+  #moment: { readonly seconds: number } = { seconds: 0 };
   #hasChanged = true;
   #changes = 0;
   /** Whether any item is locked until a time rather than a height. */
@@ -222,9 +219,14 @@ export class Wallet {
   /**
    * Applies a change and resolves once it is durable. The state changes at once, so that two callers never start from
    * the same old state; if the change can't be stored this rejects, and so does every later change until the wallet is
-   * opened again.
+   * opened again. Events that are too many for one change are told by others, before it resolves.
    */
   async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
+    await this.#keep(change, encoded);
+    for (let rest = this.#events?.rest; rest !== undefined; rest = this.#events?.rest) await this.#keep(rest);
+  }
+
+  async #keep(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     this.checkWritten();
     let meaning: ReturnType<typeof applyTold>;
@@ -365,10 +367,7 @@ export class Wallet {
   /** Undoes most blocks from a height on, in parts, while nothing is scanned; the change that follows undoes the rest. */
   undoDownTo = (height: number): Promise<void> => this.#scans.undoDownTo(height);
 
-  /**
-   * Scans the pool for incoming payments. While a scan is under way, or if the node doesn't respond, the last result
-   * stays: history can be read at any time.
-   */
+  /** Scans the pool for payments; while blocks are scanned, or if no node responds, the last result stays. */
   async refreshPool(): Promise<void> {
     if (!this.isBackgroundSyncing) await this.#scans.refreshPool();
   }

@@ -119,6 +119,49 @@ test("a prepared reset reads no payment, and each of its steps few", async () =>
   tell(told, reset);
   assert.ok(reads() - before <= 3, `${reads() - before} were read`);
   assert.deepEqual(incoming.length, 0);
+  const time: WalletChange = { kind: "time", seconds: 0 };
   const undone = tell(told, blocks(1, 400));
-  assert.equal(undone.filter(({ type }) => type === "payment_undone").length, 3000);
+  for (let changes = 1; told.deriver.lost.hasMore; changes++) {
+    assert.equal(undone.length, 500 * changes);
+    undone.push(...tell(told, time));
+  }
+  assert.equal(new Set(undone.map(({ tx_hash }) => tx_hash)).size, 3000);
+  assert.ok(undone.every(({ type }) => type === "payment_undone"));
+});
+
+test("what is not found again is told before anything that comes into a block, or is forgotten", async () => {
+  const ledger = largeLedger({ receipts: 1200, payments: 0 });
+  const [again] = ledger.state.incoming;
+  const end = ledger.state.height;
+  const changes: readonly WalletChange[] = [
+    blocks(end, 1, transaction(1, end, { received: [output(1, 5n)] })),
+    { kind: "transactions", transactions: [transaction(1, end, { received: [output(1, 5n)] })] },
+    reset,
+  ];
+  for (const change of changes) {
+    const copy = largeLedger({ receipts: 1200, payments: 0 });
+    const told = { ledger: copy, deriver: await EventDeriver.of(copy) };
+    tell(told, reset);
+    const first = tell(told, blocks(1, end - 1));
+    const rest = tell(told, change);
+    assert.deepEqual([first.length, rest.length, told.deriver.lost.hasMore], [500, 701, false]);
+    assert.deepEqual(
+      rest.map(({ type }) => type === "payment_undone"),
+      rest.map((_, i) => i < 700),
+    );
+    assert.equal(first[0]!.height, again!.height);
+  }
+});
+
+test("a payment that scanning again did not find, and a second time neither, is undone once", async () => {
+  const ledger = largeLedger({ receipts: 1200, payments: 0 });
+  const told = { ledger, deriver: await EventDeriver.of(ledger) };
+  const end = ledger.state.height;
+  const undone: WalletEvent[] = [];
+  for (let round = 0; round < 2; round++) {
+    tell(told, reset);
+    undone.push(...tell(told, blocks(1, end - 1)), ...tell(told, scanned()));
+    while (told.deriver.lost.hasMore) undone.push(...tell(told, { kind: "time", seconds: 0 }));
+  }
+  assert.equal(undone.length, 1200);
 });

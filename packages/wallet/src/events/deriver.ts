@@ -10,15 +10,20 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { IncomingPayment, Intent, OutgoingPayment } from "../state.ts";
 import type { Now } from "../unlock.ts";
 import { paymentEvent, paymentKey, transferEvent, type UndoneReason, type WalletEvent } from "./event.ts";
-import { type Followed, followedPayment, followedTransfer, keyOf } from "./followed.ts";
+import { type Followed, followedPayment, followedTransfer, keyOf, USUAL_CONFIRMATIONS } from "./followed.ts";
+import { LostPayments } from "./lost-payments.ts";
 import { RememberedPayments } from "./remembered-payments.ts";
 import { isOwnChange, ResetMemory } from "./reset-memory.ts";
 import { Unsettled } from "./settling.ts";
-import { idsOf, isForgetting, receiptsTakenBy, reportedTo, transfersUndoneBy } from "./touched-by.ts";
+import {
+  idsOf,
+  isForgetting,
+  mayFindAgain,
+  receiptsTakenBy,
+  reportedTo,
+  transfersUndoneBy,
+} from "./touched-by.ts";
 import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
-
-/** Numbers of confirmations that are reported, beside the first. */
-const USUAL_CONFIRMATIONS: readonly number[] = [10];
 
 /** The ledger before a change, as far as the change may touch it. */
 type Before = {
@@ -50,6 +55,7 @@ export class EventDeriver {
   #knownTransfers = new Map<string, TransferStage>();
   /** What the next reset needs, as far as it is read. */
   #resetMemory: ResetMemory | undefined;
+  readonly lost: LostPayments = new LostPayments();
   /** Idempotency keys of calls by the transactions that these created. */
   readonly #keys = new Map<string, string>();
   /**
@@ -120,12 +126,14 @@ export class EventDeriver {
 
   /** Applies the change; returns the events that it causes. */
   observe(change: WalletChange, apply: () => void): WalletEvent[] {
-    if (change.kind === "reset") return [this.#observeReset(change, apply)];
+    // What comes into a block again was in none before.
+    const earlier = mayFindAgain(change) ? [...this.lost.tell(Number.POSITIVE_INFINITY)] : [];
+    if (change.kind === "reset") return [...earlier, this.#observeReset(change, apply)];
     if (this.#resetMemory !== undefined) for (const id of idsOf(change)) this.#resetMemory.touch(id);
     const before = this.#before(change);
     if (isForgetting(change)) this.#remember(before);
     apply();
-    return [...this.#tell(change, before)];
+    return [...earlier, ...this.#tell(change, before), ...this.lost.tell()];
   }
 
   #newResetMemory(): ResetMemory {
@@ -231,7 +239,7 @@ export class EventDeriver {
     for (const payment of receipts)
       if (!stays.has(paymentKey(payment))) yield* this.#receiptEvents(payment, pooled, before);
     yield* this.#steps(this.#unsettled.dueSince(before.height, this.#now()));
-    if (change.kind === "blocks") yield* this.#endRescan(before);
+    if (change.kind === "blocks") this.#endRescan(before);
   }
 
   *#tellUndone(change: WalletChange, { undone, undoneTransfers, incoming }: Before): Generator<WalletEvent> {
@@ -380,16 +388,13 @@ export class EventDeriver {
     return transferEvent("transfer_final", payment, key);
   }
 
-  /** Events for what was reported and was not found again, once the rescan has reached its former height. */
-  *#endRescan({ rescanTo }: Before): Generator<WalletEvent> {
+  /** Begins to tell what was reported and was not found again, once the rescan has reached its former height. */
+  #endRescan({ rescanTo }: Before): void {
     const { state } = this.#ledger;
     if (rescanTo === 0 || state.rescanTo > 0) return;
     this.#isBlind = false;
     this.#knownTransfers.clear();
-    for (const payment of this.#lastSteps.lost())
-      if (payment.height >= state.settings.refreshFromHeight)
-        yield paymentEvent("payment_undone", payment, { reason: "rescan" });
     // Those in the pool are remembered until its next scan.
-    this.#lastSteps.forgetBlocks();
+    this.lost.begin(this.#lastSteps.takeLost(), state.settings.refreshFromHeight);
   }
 }

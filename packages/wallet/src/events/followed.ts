@@ -5,6 +5,9 @@ import type { IncomingPayment, OutgoingPayment } from "../state.ts";
 import { paymentKey } from "./event.ts";
 import type { Settling } from "./settling.ts";
 
+/** Numbers of confirmations that are reported, beside the first. */
+export const USUAL_CONFIRMATIONS: readonly number[] = [10];
+
 export type Followed = Settling & {
   readonly isPayment: boolean;
   readonly item: IncomingPayment | OutgoingPayment;

@@ -143,6 +143,12 @@ export class Follower {
     return next !== undefined && next <= BigInt(seconds) ? { kind: "time", seconds } : undefined;
   }
 
+  /** A change that tells more of what is left to be told; undefined once nothing is. */
+  get rest(): WalletChange | undefined {
+    if (this.#ledger === undefined || this.#deriver?.lost.hasMore !== true) return undefined;
+    return { kind: "time", seconds: this.#ledger.state.passedSeconds };
+  }
+
   /**
    * Whether the end of a scan to the tip has to be recorded with the pool (`isScanned`): until then the journal is
    * needed.
@@ -171,7 +177,10 @@ export class Follower {
       const start = state.changeCount;
       if (this.#isTelling) this.#outbox?.begin({ start, after: start - 1, upTo: start });
     }
-    if (!this.#isTelling) return undefined;
+    if (!this.#isTelling) {
+      this.#deriver.lost.forget();
+      return undefined;
+    }
     const entry = { source: this.#source, change: state.changeCount, events };
     this.#outbox?.add(entry);
     return this.#isLost ? undefined : entry;

@@ -13,7 +13,7 @@ const FIRST_MARKS = 64;
 
 export class RememberedPayments {
   /** Those in blocks. */
-  readonly #receipts = new Receipts();
+  #receipts = new Receipts();
   /** What has become of each of them. */
   #marks = new Uint8Array(FIRST_MARKS);
   /** Those in the pool, by their keys. */
@@ -59,9 +59,21 @@ export class RememberedPayments {
   }
 
   /** Those in blocks that were not found again, in the order in which they were added. */
-  *lost(): Generator<IncomingPayment> {
-    for (let place = 0; place < this.#receipts.length; place++)
-      if (this.#marks[place] === LOST) yield this.#receipts.at(place);
+  lost(): Generator<IncomingPayment> {
+    return lostOf(
+      () => this.#receipts,
+      () => this.#marks,
+    );
+  }
+
+  /** The same, which are remembered no more. */
+  takeLost(): Generator<IncomingPayment> {
+    const [receipts, marks] = [this.#receipts, this.#marks];
+    this.forgetBlocks();
+    return lostOf(
+      () => receipts,
+      () => marks,
+    );
   }
 
   /** Those in the pool that were not found again. */
@@ -70,7 +82,7 @@ export class RememberedPayments {
   }
 
   forgetBlocks(): void {
-    this.#receipts.clear();
+    this.#receipts = new Receipts();
     this.#marks = new Uint8Array(FIRST_MARKS);
   }
 
@@ -88,4 +100,9 @@ export class RememberedPayments {
       return receiver.major === major && receiver.minor === minor;
     });
   }
+}
+
+function* lostOf(receipts: () => Receipts, marks: () => Uint8Array): Generator<IncomingPayment> {
+  for (let place = 0; place < receipts().length; place++)
+    if (marks()[place] === LOST) yield receipts().at(place);
 }

@@ -13,6 +13,10 @@ export function isForgetting(change: WalletChange): boolean {
   );
 }
 
+/** Whether a change may bring payments in blocks, or has all of them found again. */
+export const mayFindAgain = ({ kind }: WalletChange): boolean =>
+  kind === "blocks" || kind === "transactions" || kind === "reset";
+
 /** Height from which on blocks are undone; Infinity if none are. */
 function undoneFrom(change: WalletChange, state: Readonly<WalletState>): number {
   if (change.kind === "reset") return 0;
