@@ -68,8 +68,8 @@ export type WalletChange =
       /** With a `count` of 0: the chain has others in place of the blocks that are undone, which follow. */
       readonly isReorganised?: boolean;
       /**
-       * Ids of transactions of the newest block, which is at `fromHeight`: only they are undone. What remains of it is
-       * part of a block (`partId`) that nothing completes: it is undone before anything else follows.
+       * Ids of transactions in blocks from `fromHeight` on: only they are undone. What remains of the newest block, if
+       * it is among these, is part of one (`partId`) that nothing completes: it is undone before anything else follows.
        */
       readonly undone?: readonly Uint8Array[];
       /** Id of the block after these, if its first transactions are among these and the others follow. */
@@ -190,6 +190,16 @@ export function undonePart(
   state: Pick<WalletState, "lastBlockReward">,
 ): BlocksChange {
   return { ...undoneFrom(height, state), undone, partId: NO_BLOCK_ID };
+}
+
+/** Returns a change that undoes transactions (ids) that were found ahead of the blocks, and are not in theirs. */
+export function withoutMissing(
+  undone: readonly Uint8Array[],
+  state: Pick<WalletState, "lastBlockReward" | "height" | "partId">,
+): BlocksChange {
+  const { height, partId } = state;
+  const change = { ...undoneFrom(height, state), undone, isReorganised: true };
+  return partId.length > 0 ? { ...change, partId } : change;
 }
 
 /** Whether a change undoes blocks because the chain has others, if it undoes any; otherwise the same are scanned again. */

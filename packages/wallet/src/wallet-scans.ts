@@ -2,7 +2,14 @@
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
-import { isRestOfBlock, undoneBy, undoneFrom, undonePart, type WalletChange } from "./changes.ts";
+import {
+  isRestOfBlock,
+  undoneBy,
+  undoneFrom,
+  undonePart,
+  type WalletChange,
+  withoutMissing,
+} from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import {
   incomingFromPool,
@@ -19,6 +26,7 @@ import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
 import { partsOfBlock, undoneInParts } from "./scan/change-parts.ts";
+import { missingIn } from "./scan/found-ahead.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { KeptMarks } from "./scan/kept-marks.ts";
 import type { BlocksChange, PoolSnapshot, ScanTask, SingleTransaction } from "./scan/messages.ts";
@@ -58,6 +66,9 @@ type Arrived = { readonly encoded: Uint8Array; readonly targetHeight: number };
 
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
+
+/** Transactions that one change undoes. */
+const MISSING_PER_CHANGE = 256;
 
 /** The hashes of the known key images of outputs, and of others, some hundred at a time. */
 function* imageHashesOf(
@@ -254,11 +265,23 @@ export class WalletScans {
     const undoneFromHeight = undoneBy(change, this.#ledger.state);
     if (undoneFromHeight < Number.POSITIVE_INFINITY)
       await this.undoDownTo(undoneFromHeight, { isReorganised: true });
+    await this.#undoMissing(change);
     await this.#wallet.commit(change, change === batch ? encoded : undefined);
     this.#wallet.runtime.heights.note(this, end);
     this.#meter.advance(change.fromHeight, end, targetHeight);
     for (const { txHash, received } of change.transactions)
       if (received.length > 0) this.#onReceived(toHex(txHash));
+  }
+
+  /** Undoes what was found ahead in blocks that have come now, without it. */
+  async #undoMissing(blocks: BlocksChange): Promise<void> {
+    const { state } = this.#ledger;
+    // Without the spend secret less may be found.
+    if (state.background !== undefined) return;
+    const { skipsCoinbase } = this.#wallet.preferences;
+    const missing = missingIn(blocks, state, { fromHeight: this.#scannedFrom, skipsCoinbase });
+    for (let from = 0; from < missing.length; from += MISSING_PER_CHANGE)
+      await this.#wallet.commit(withoutMissing(missing.slice(from, from + MISSING_PER_CHANGE), state));
   }
 
   /**

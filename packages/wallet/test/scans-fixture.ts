@@ -15,7 +15,11 @@ const keys = createKeys(seededRandom("scans of a test"));
 export const newLedger = (): Ledger => createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
 
 /** A wallet's scans; `commit` applies its changes, and resolves once they are written. */
-export function createScans(ledger: Ledger, commit: (change: WalletChange) => Promise<void>) {
+export function createScans(
+  ledger: Ledger,
+  commit: (change: WalletChange) => Promise<void>,
+  preferences: { readonly skipsCoinbase: boolean } = { skipsCoinbase: false },
+) {
   const sent: ToWorker[] = [];
   let client: ScanClient | undefined;
   const changes = new Map<FromWorker, WalletChange>();
@@ -31,7 +35,7 @@ export function createScans(ledger: Ledger, commit: (change: WalletChange) => Pr
   const wallet = {
     signer: { scanningKeys: keys },
     daemon: { address: { url: "" } },
-    preferences: { skipsCoinbase: false },
+    preferences,
     runtime: { ...createRuntime({ concurrency: 0, clock: () => 0 }), scanThreads },
     commit,
   };

@@ -20,10 +20,10 @@ export function detachFrom(ledger: Ledger, height: number, isReorganised = false
   moveBack(ledger, height);
 }
 
-/** What is undone of the newest block: transactions (ids) none of whose outputs has replaced another, or was replaced. */
+/** Transactions (ids) that are undone; those whose outputs have replaced others, or were replaced, can't be. */
 type UndonePart = { readonly ids: readonly Uint8Array[]; readonly isReorganised: boolean };
 
-/** Undoes some transactions of the newest block, which is at `height`, as `detachFrom` does all. */
+/** Undoes some transactions in blocks from `height` on, as `detachFrom` does all. */
 export function detachTransactions(ledger: Ledger, height: number, { ids, isReorganised }: UndonePart): void {
   const { outputs, incoming } = ledger.state;
   noteReorganised(ledger, height, isReorganised);
@@ -35,7 +35,8 @@ export function detachTransactions(ledger: Ledger, height: number, { ids, isReor
   for (const payment of paymentsIn(ledger.state, height, ids)) {
     for (const image of payment.keyImages) {
       const place = outputs.placeOfImage(image);
-      if (place !== undefined && outputs.hotAt(place).spentHeight === height) undoSpend(outputs, place);
+      if (place !== undefined && outputs.hotAt(place).spentHeight === payment.height)
+        undoSpend(outputs, place);
     }
     detachPayment(ledger, payment);
   }
@@ -49,13 +50,13 @@ function noteReorganised({ state }: Ledger, height: number, isReorganised: boole
   state.reorganisedFrom = isNews ? Math.max(1, Math.min(height, state.reorganisedFrom || height)) : 0;
 }
 
-/** Places, ascending, of the receipts that transactions (ids) of a block have brought. */
+/** Places, ascending, of the receipts that transactions (ids) in blocks from a height on have brought. */
 export function receiptsIn(incoming: Receipts, height: number, ids: readonly Uint8Array[]): number[] {
   const places = ids.flatMap((id) => incoming.placesOf(id));
-  return places.filter((place) => incoming.lockAt(place).height === height).sort((a, b) => a - b);
+  return places.filter((place) => incoming.lockAt(place).height >= height).sort((a, b) => a - b);
 }
 
-/** Those of some transactions (ids) of a block that spend. */
+/** Those of some transactions (ids) in blocks from a height on that spend. */
 export function paymentsIn(
   { outgoing }: Pick<Readonly<WalletState>, "outgoing">,
   height: number,
@@ -64,7 +65,7 @@ export function paymentsIn(
   const payments = ids.map((id) => outgoing.get(toHex(id)));
   return payments
     .filter((it) => it !== undefined)
-    .filter((it) => it.state === "confirmed" && it.height === height);
+    .filter((it) => it.state === "confirmed" && it.height >= height);
 }
 
 /**

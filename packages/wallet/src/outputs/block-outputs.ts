@@ -8,27 +8,35 @@ function placesIn(outputs: OutputBook, height: number): number[] {
   return outputs.placesFrom(height).filter((place) => outputs.heightOf(place) === height);
 }
 
-/** Places, ascending, of the outputs that some transactions (hex ids) of the newest block have brought. */
+/** Places, ascending, of the outputs that some transactions (hex ids) in blocks from a height on have brought. */
 export function placesOfTransactions(
   outputs: OutputBook,
   height: number,
   ids: ReadonlySet<string>,
 ): number[] {
-  return placesIn(outputs, height).filter((place) => ids.has(toHex(outputs.txHashAt(place))));
+  return outputs.placesFrom(height).filter((place) => ids.has(toHex(outputs.txHashAt(place))));
+}
+
+/**
+ * Hex ids of the transactions of which an output at some places has replaced one, or was replaced: what such a
+ * transaction has brought depends on another.
+ */
+export function dependentIds(outputs: OutputBook, places: readonly number[]): Set<string> {
+  const ids = new Set<string>();
+  for (const place of places)
+    if (outputs.hasReplaced(place))
+      for (let each: OwnedOutput | undefined = outputs.at(place); each !== undefined; each = each.replaces)
+        ids.add(toHex(each.txHash));
+  return ids;
 }
 
 /**
  * Ids of the last transactions of the newest block, which is at a height, that together have brought about `most`
- * outputs; none if all that is left are so few. Those with outputs that have replaced others, or were replaced, are left
- * out: what such a transaction has brought depends on another.
+ * outputs; none if all that is left are so few. Those that depend on others are left out.
  */
 export function lastTransactions(outputs: OutputBook, height: number, most: number): Uint8Array[] {
   const places = placesIn(outputs, height);
-  const dependent = new Set<string>();
-  for (const place of places)
-    if (outputs.hasReplaced(place))
-      for (let each: OwnedOutput | undefined = outputs.at(place); each !== undefined; each = each.replaces)
-        dependent.add(toHex(each.txHash));
+  const dependent = dependentIds(outputs, places);
   const ids = new Map<string, Uint8Array>();
   let left = places.length;
   for (let at = places.length - 1, count = 0; at >= 0 && left > most; at--) {
