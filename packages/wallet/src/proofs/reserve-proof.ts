@@ -14,16 +14,19 @@ import {
   subaddressSecretKey,
   wipe,
 } from "@anulo/crypto";
-import { forEachSliced } from "@anulo/limits";
+import { forEachSliced, runSliced } from "@anulo/limits";
 import {
   BadBytes,
   concatBytes,
-  decode,
+  decodeInSteps,
+  equalBytes,
+  type Reader,
   type ReserveProofBody,
   type ReserveProofEntry,
   type ReserveProofSpendKey,
-  reserveProofCodec,
-  toHex,
+  readList,
+  reserveProofEntry,
+  reserveProofSpendKey,
 } from "@anulo/protocol";
 import type { OwnedOutput, SubaddressIndex } from "../outputs/owned-output.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
@@ -125,6 +128,12 @@ async function decodePatiently(text: string): Promise<Uint8Array> {
   return concatBytes(...parts);
 }
 
+/** Reads the bytes behind the header, and pauses after each output. */
+function* readBody(reader: Reader): Generator<void, ReserveProofBody> {
+  const entries = yield* readList(reader, reserveProofEntry);
+  return { entries, spendKeys: yield* readList(reader, reserveProofSpendKey) };
+}
+
 /** Parses a proof of the wallet with this address. Throws `WalletRefusal` for anything else. */
 export async function parseReserveProof(text: string, address: AddressKeys): Promise<ReserveProof> {
   const headerVersion = text.startsWith(HEADERS[1]) ? 1 : text.startsWith(HEADERS[2]) ? 2 : undefined;
@@ -132,9 +141,8 @@ export async function parseReserveProof(text: string, address: AddressKeys): Pro
   const blob = await decodePatiently(text.slice(HEADERS[headerVersion].length));
   const absent = proofRefusal("The given address isn't found in the proof");
   try {
-    const proof = decode(reserveProofCodec, blob);
-    const own = toHex(address.spendPublic);
-    if (!proof.spendKeys.some(({ key }) => toHex(key) === own)) throw absent;
+    const proof = await runSliced(decodeInSteps(readBody, blob));
+    if (!proof.spendKeys.some(({ key }) => equalBytes(key, address.spendPublic))) throw absent;
     return { ...proof, headerVersion };
   } catch (error) {
     if (error instanceof BadBytes) throw absent;

@@ -4,6 +4,7 @@
  * Source: wallet2.cpp `check_reserve_proof`.
  */
 import { checkSignatures } from "@anulo/crypto";
+import { forEachSliced, mapSliced } from "@anulo/limits";
 import { type ReserveProofEntry, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import type { WorkThreads } from "../threads/work-threads.ts";
@@ -21,7 +22,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Whether no output is contained twice, and every spend key signed the message and the key images. */
 async function isSigned({ entries, spendKeys }: ReserveProof, prefixHash: Uint8Array): Promise<boolean> {
-  if (new Set(entries.map(({ keyImage }) => toHex(keyImage))).size !== entries.length) return false;
+  const images = new Set<string>();
+  await forEachSliced(entries, ({ keyImage }) => void images.add(toHex(keyImage)));
+  if (images.size !== entries.length) return false;
   for (let at = 0; at < spendKeys.length; at += SIGNATURES_AT_ONCE) {
     if (at > 0) await turn();
     const some = spendKeys.slice(at, at + SIGNATURES_AT_ONCE);
@@ -122,14 +125,13 @@ export async function verifyReserve(
   const { entries, headerVersion: version } = proof;
   const prefixHash = await prefixHashOf(message, address, imagesOf(entries));
   if (!(await isSigned(proof, prefixHash))) return undefined;
-  const spendKeys = new Set(proof.spendKeys.map(({ key }) => toHex(key)));
+  const spendKeys = new Set<string>();
+  await forEachSliced(proof.spendKeys, ({ key }) => void spendKeys.add(toHex(key)));
   const checking = { prefixHash, viewPublic: address.viewPublic, version, spendKeys };
   const amounts = await checkAll({ daemon, threads }, entries, checking);
   if (amounts === undefined) return undefined;
-  const areGone = await areSpent(
-    daemon,
-    entries.map(({ keyImage }) => toHex(keyImage)),
-  );
+  const keyImages = await mapSliced(entries, ({ keyImage }) => toHex(keyImage));
+  const areGone = await areSpent(daemon, keyImages);
   const sum = (some: readonly bigint[]) => some.reduce((total, amount) => total + amount, 0n);
   return { total: sum(amounts), spent: sum(amounts.filter((_, i) => areGone[i])) };
 }
