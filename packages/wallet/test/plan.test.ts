@@ -202,8 +202,8 @@ test("payments, sweeps and payments whose destinations pay the fee pay for their
   const sweep = {
     destination: destinationOf(receivers[0]!, 0n),
     outputs: 1,
-    inputs: owned,
-    dust: [],
+    inputs: poolOf(owned),
+    dust: poolOf([]),
     random,
   };
   const planned = [await pay(false), await pay(true), await planSweep(sweep, lighter)].flat();
@@ -306,7 +306,8 @@ test("outputs of odd visible amounts are spent last", async () => {
 test("a sweep takes turns between dust and what pays its fee", async () => {
   const inputs = Array.from({ length: 5 }, (_, i) => outputOf(1n, 20 * i));
   const dust = Array.from({ length: 5 }, (_, i) => visible(1n, 1000 + 20 * i));
-  const request = { destination: destinationOf(receivers[0]!, 0n), outputs: 1, inputs, dust, random };
+  const pools = { inputs: poolOf(inputs), dust: poolOf(dust) };
+  const request = { destination: destinationOf(receivers[0]!, 0n), outputs: 1, ...pools, random };
   const free = { ...context, fee: { feePerByte: 0n, quantizationMask: 1n } };
   const turns: boolean[] = [];
   await planSweep(request, {
@@ -323,7 +324,8 @@ test("a sweep takes turns between dust and what pays its fee", async () => {
 test("sweeping spends every output and shares equally", async () => {
   const inputs = Array.from({ length: 200 }, (_, i) => outputOf(coin + BigInt(i), 20 * i));
   const destination = destinationOf(receivers[0]!, 0n);
-  const planned = await planSweep({ destination, outputs: 3, inputs, dust: [], random }, context);
+  const pools = { inputs: poolOf(inputs), dust: poolOf([]) };
+  const planned = await planSweep({ destination, outputs: 3, ...pools, random }, context);
   assert.ok(planned.length > 1);
   checkSums(planned);
   assert.equal(planned.flatMap((each) => each.inputs).length, inputs.length);
@@ -336,7 +338,7 @@ test("sweeping spends every output and shares equally", async () => {
 
 test("a sweep into more outputs than a transaction has is refused", async () => {
   const destination = destinationOf(receivers[0]!, 0n);
-  const request = { destination, inputs: [outputOf(coin, 1)], dust: [], random };
+  const request = { destination, inputs: poolOf([outputOf(coin, 1)]), dust: poolOf([]), random };
   const [most] = await planSweep({ ...request, outputs: 16 }, context);
   assert.equal(most!.destinations.length, 16);
   for (const outputs of [17, 100_000])
@@ -347,8 +349,8 @@ test("an output below its own fee can't be swept", async () => {
   const request = {
     destination: destinationOf(receivers[0]!, 0n),
     outputs: 1,
-    inputs: [outputOf(1000n, 5)],
-    dust: [],
+    inputs: poolOf([outputOf(1000n, 5)]),
+    dust: poolOf([]),
     random,
   };
   await assert.rejects(planSweep(request, context), { name: "WalletRefusal" });

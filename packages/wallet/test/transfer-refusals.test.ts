@@ -5,6 +5,7 @@ import { formatAddress, sumAmounts } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createRuntime } from "../src/runtime.ts";
 import { knownExtraSize, parseDestinations, withFeePayers } from "../src/transfer/destinations.ts";
+import { poolOf } from "../src/transfer/output-pool.ts";
 import { blankExtra, outputsOf } from "../src/transfer/outputs.ts";
 import { isFull, type PlanContext, settleFee, withFee } from "../src/transfer/plan.ts";
 import { planSweep } from "../src/transfer/plan-sweep.ts";
@@ -209,8 +210,8 @@ test("a sweep leaves every output something", async () => {
   const destination = destinationOf(receivers[0]!, 0n);
   const context = { ...contextOf(async () => 5000), isVisible: true };
   const sweep = (amount: bigint, outputs: number) => {
-    const inputs = [{ ...owned, amount }];
-    return planSweep({ destination, outputs, inputs, dust: [], random }, context);
+    const pools = { inputs: poolOf([{ ...owned, amount }]), dust: poolOf([]) };
+    return planSweep({ destination, outputs, ...pools, random }, context);
   };
   await assert.rejects(sweep(5000n, 1), refusal("Transaction cannot pay for itself"));
   await assert.rejects(sweep(5002n, 3), refusal("destination amount is zero"));

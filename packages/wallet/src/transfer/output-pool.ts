@@ -8,6 +8,7 @@ import { WalletRefusal } from "../refusal.ts";
 export type OutputPool = {
   readonly size: number;
   at(index: number): OwnedOutput;
+  txHashAt(index: number): Uint8Array;
   heightAt(index: number): number;
   amountAt(index: number): bigint;
   /** The nearest number to the amount, for quick comparisons. */
@@ -59,27 +60,57 @@ export function poolOf(outputs: readonly OwnedOutput[]): OutputPool {
       return remaining.length;
     },
     at: (index) => remaining[index]!,
+    txHashAt: (index) => remaining[index]!.txHash,
     heightAt: (index) => remaining[index]!.height,
     amountAt: (index) => remaining[index]!.amount,
     amountNumberAt: (index) => Number(remaining[index]!.amount),
     isHiddenAt: (index) => remaining[index]!.rct,
-    runs: () => [
-      ...(remaining.length === 0
-        ? []
-        : [
-            {
-              from: 0,
-              to: remaining.length,
-              least: 0,
-              greatest: Number.POSITIVE_INFINITY,
-              mayHaveHidden: true,
-            },
-          ]),
-    ],
+    runs: () => wholeRun(remaining.length),
     indexOf: (output) => remaining.indexOf(output),
     removeAt(index) {
       const last = remaining.pop();
       if (index < remaining.length) remaining[index] = last!;
+    },
+  };
+}
+
+/** One run of which nothing is known; none if there is nothing in it. */
+function wholeRun(to: number): Run[] {
+  const run = { from: 0, to, least: 0, greatest: Number.POSITIVE_INFINITY, mayHaveHidden: true };
+  return to === 0 ? [] : [run];
+}
+
+/**
+ * A pool of the outputs at some places, of which none is created before it is taken. Its methods throw `WalletRefusal`
+ * once a reorganisation has given places to other outputs.
+ */
+export function poolOfPlaces(book: OutputBook, places: Uint32Array): OutputPool {
+  const remaining = places.slice();
+  let size = remaining.length;
+  const check = createPlaceCheck(book);
+  const placeAt = (index: number): number => {
+    check();
+    return remaining[index]!;
+  };
+  return {
+    get size() {
+      return size;
+    },
+    at: (index) => book.at(placeAt(index))!,
+    txHashAt: (index) => book.txHashAt(placeAt(index)),
+    heightAt: (index) => book.heightOf(placeAt(index)),
+    amountAt: (index) => book.amountOf(placeAt(index)),
+    amountNumberAt: (index) => book.amountNumberOf(placeAt(index)),
+    isHiddenAt: (index) => book.isHidden(placeAt(index)),
+    runs: () => wholeRun(size),
+    indexOf({ oneTimeKey }) {
+      check();
+      const place = book.placeOfKey(oneTimeKey);
+      return place === undefined ? -1 : remaining.subarray(0, size).indexOf(place);
+    },
+    removeAt(index) {
+      size -= 1;
+      remaining[index] = remaining[size]!;
     },
   };
 }
@@ -142,6 +173,10 @@ class PlacePool implements OutputPool {
 
   at(index: number): OwnedOutput {
     return this.#book.at(this.#placeAt(index))!;
+  }
+
+  txHashAt(index: number): Uint8Array {
+    return this.#book.txHashAt(this.#placeAt(index));
   }
 
   heightAt(index: number): number {

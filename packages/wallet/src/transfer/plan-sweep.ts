@@ -1,9 +1,10 @@
 /** Plans transactions that send whole outputs, without change. */
 import type { RandomSource } from "@anulo/crypto";
+import { TimeSlice } from "@anulo/limits";
 import { sumAmounts } from "@anulo/protocol";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { type OutputPool, poolOf } from "./output-pool.ts";
+import type { OutputPool } from "./output-pool.ts";
 import {
   estimatedFee,
   isFull,
@@ -24,10 +25,10 @@ export type SweepRequest = {
   readonly destination: Destination;
   /** Number of outputs with which each transaction pays the destination; at least 1. */
   readonly outputs: number;
-  /** All of them are spent. */
-  readonly inputs: readonly OwnedOutput[];
+  /** All of them are spent, and taken from the pool. */
+  readonly inputs: OutputPool;
   /** These are spent as well, alternating with the others: outputs that may not pay for their own fee. */
-  readonly dust: readonly OwnedOutput[];
+  readonly dust: OutputPool;
   readonly random: RandomSource;
 };
 
@@ -77,9 +78,9 @@ function nextPool(
 export async function planSweep(request: SweepRequest, context: PlanContext): Promise<PlannedTransaction[]> {
   if (request.outputs > MAX_OUTPUTS)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction is too big");
-  const { random } = request;
+  const { random, inputs, dust } = request;
   const done: PlannedTransaction[] = [];
-  const [inputs, dust] = [poolOf(request.inputs), poolOf(request.dust)];
+  const slice = new TimeSlice();
   let selection: OwnedOutput[] = [];
   let sum = 0n;
   while (inputs.size + dust.size > 0) {
@@ -89,6 +90,7 @@ export async function planSweep(request: SweepRequest, context: PlanContext): Pr
     pool.removeAt(index);
     selection.push(input);
     sum += input.amount;
+    if (slice.isOver) await slice.yield();
     if (inputs.size + dust.size > 0 && !isFull(selection.length, 2, context)) continue;
     done.push(await planOne(selection, request, context));
     selection = [];

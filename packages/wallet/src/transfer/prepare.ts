@@ -16,10 +16,10 @@ import {
   usablePlaces,
 } from "./candidates.ts";
 import { knownExtraSize } from "./destinations.ts";
-import { whileUnchanged } from "./output-pool.ts";
+import { poolOf, poolOfPlaces, whileUnchanged } from "./output-pool.ts";
 import { type PlanContext, sum } from "./plan.ts";
 import { planPayment } from "./plan-payment.ts";
-import { planSweep } from "./plan-sweep.ts";
+import { planSweep, type SweepRequest } from "./plan-sweep.ts";
 import { randomIndex } from "./random.ts";
 import { createRings, type OutputSource, type RingMemory } from "./rings.ts";
 import {
@@ -131,7 +131,7 @@ function sweepError(message: string): WalletRefusal {
 }
 
 /** Chooses all outputs of the requested addresses; if none is requested, those of one random address, the primary one last. */
-function* chooseSwept(parts: PrepareParts, sweep: Sweep): Generator<void, OwnedOutput[]> {
+function* chooseSwept(parts: PrepareParts, sweep: Sweep): Generator<void, Uint32Array> {
   const { minors, below } = sweep;
   const { outputs } = parts.wallet.state;
   const spendable = yield* outputs.spendable(sweep.account, parts.wallet.spendableNow);
@@ -140,14 +140,11 @@ function* chooseSwept(parts: PrepareParts, sweep: Sweep): Generator<void, OwnedO
   if (usable.length === 0) throw sweepError("No unlocked balance in the specified subaddress(es)");
   const small = yield* placesWhere(usable, (place) => below === 0n || outputs.amountOf(place) < below);
   if (small.length === 0) throw sweepError("The smallest amount found is not below the specified threshold");
-  if (minors.length > 0) return yield* outputsAt(outputs, small);
+  if (minors.length > 0) return small;
   const all = yield* minorsOf(outputs, small);
   const eligible = all.filter((minor) => all.length === 1 || minor !== 0);
   const minorToSweep = eligible[randomIndex(parts.random, eligible.length)]!;
-  return yield* outputsAt(
-    outputs,
-    yield* placesWhere(small, (place) => outputs.minorOf(place) === minorToSweep),
-  );
+  return yield* placesWhere(small, (place) => outputs.minorOf(place) === minorToSweep);
 }
 
 /** Finds the addresses of outputs, in the order in which they first appear. */
@@ -160,13 +157,20 @@ function* minorsOf(outputs: OutputBook, places: Uint32Array): Generator<void, nu
   return [...minors];
 }
 
-function* outputsAt(book: OutputBook, places: Uint32Array): Generator<void, OwnedOutput[]> {
-  const outputs: OwnedOutput[] = [];
-  for (const place of places) {
-    outputs.push(book.at(place)!);
-    yield;
-  }
-  return outputs;
+type Swept = Pick<SweepRequest, "inputs" | "dust">;
+
+function sweptOf(outputs: readonly OwnedOutput[]): Swept {
+  return { inputs: poolOf(outputs.filter((each) => !isDust(each))), dust: poolOf(outputs.filter(isDust)) };
+}
+
+function* findSwept(parts: PrepareParts, sweep: Sweep): Generator<void, Swept> {
+  const { outputs } = parts.wallet.state;
+  const places = yield* chooseSwept(parts, sweep);
+  const isDustAt = (place: number) =>
+    isDust({ rct: outputs.isHidden(place), amount: outputs.amountOf(place) });
+  const dust = outputs.isAllHidden ? new Uint32Array(0) : yield* placesWhere(places, isDustAt);
+  const others = dust.length === 0 ? places : yield* placesWhere(places, (place) => !isDustAt(place));
+  return { inputs: poolOfPlaces(outputs, others), dust: poolOfPlaces(outputs, dust) };
 }
 
 /** Prepares transactions that send whole outputs. */
@@ -176,10 +180,9 @@ export async function prepareSweep(
   selection?: readonly OwnedOutput[],
 ): Promise<RingedTransaction[]> {
   const { destination, outputs } = sweep;
-  const inputs =
-    selection ?? (await runSliced(whileUnchanged(parts.wallet.state.outputs, chooseSwept(parts, sweep))));
+  const find = () => runSliced(whileUnchanged(parts.wallet.state.outputs, findSwept(parts, sweep)));
+  const swept = selection === undefined ? await find() : sweptOf(selection);
   const { context, ring } = createContext(parts, [destination]);
-  const swept = { inputs: inputs.filter((output) => !isDust(output)), dust: inputs.filter(isDust) };
   const planned = await planSweep({ destination, outputs, ...swept, random: parts.random }, context);
   return Promise.all(planned.map(ring));
 }
@@ -210,8 +213,8 @@ export async function prepareUnmixable(
   };
   const paysItself = ({ amount }: OwnedOutput) => amount >= feeRate.feePerByte;
   const swept = {
-    inputs: inputs.filter(paysItself),
-    dust: inputs.filter((output) => !paysItself(output)),
+    inputs: poolOf(inputs.filter(paysItself)),
+    dust: poolOf(inputs.filter((output) => !paysItself(output))),
   };
   const planned = await planSweep({ destination, outputs: 1, ...swept, random }, context);
   return planned.map(withoutDecoys);

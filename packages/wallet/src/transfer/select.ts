@@ -38,7 +38,7 @@ function greatestRelatedness(pool: OutputPool, index: number, selection: readonl
   let nearest = Number.POSITIVE_INFINITY;
   for (const input of selection) nearest = Math.min(nearest, Math.abs(input.height - height));
   return relatedness(nearest, () => {
-    const { txHash } = pool.at(index);
+    const txHash = pool.txHashAt(index);
     return selection.some((input) => input.height === height && equalBytes(input.txHash, txHash));
   });
 }
