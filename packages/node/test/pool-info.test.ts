@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { NULL_HASH, readTransaction, toHex, transactionHash, writePrunedTransaction } from "@anulo/protocol";
-import type { Drawn } from "@anulo/rpc";
+import { type Drawn, RowMeter } from "@anulo/rpc";
 import type { PoolTransaction } from "@anulo/storage";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { admit } from "../src/pool/admit.ts";
@@ -26,7 +26,8 @@ type Entry = { tx_hash: Uint8Array; tx_blob: Uint8Array; double_spend_seen: bool
 function ask(request: Partial<Parameters<typeof getBlocks>[0]>, restricted = false) {
   let failures = 0;
   const failingCallers = { failed: () => failures++ };
-  const context = { parts: chain.parts, restricted, failingCallers, remoteAddress: "" } as never;
+  const caller = { restricted, failingCallers, remoteAddress: "", rows: new RowMeter(() => 0) };
+  const context = { parts: chain.parts, ...caller } as never;
   const params = {
     ...{ requested_info: 0, block_ids: [], start_height: 1, prune: false, no_miner_tx: false },
     ...{ pool_info_since: 0n, max_block_count: 0n, ...request },
