@@ -138,6 +138,8 @@ test("a connection that is lost before the commit has changed nothing, and what 
   assert.deepEqual(connections, ["thrown away"], "nobody looks what became of it");
 });
 
+const MOST_LOOKS = 10;
+
 /** Commits a change whose commit gets this answer; the rows locked afterwards are `found`, at the n-th look. */
 async function lostCommit(
   answer: Error | "undone",
@@ -150,6 +152,8 @@ async function lostCommit(
     if (kindOf(statement) === "COMMIT") isSent = true;
     if (kindOf(statement) === "COMMIT") return answer;
     if (!isLock(statement)) return [];
+    // Whoever looks again and again at what it has seen is stopped.
+    if (looks > MOST_LOOKS) return new Error("looked too often");
     return isSent ? found(looks++) : [ownerRow(wallet, { epoch: 3, sequence: 5 })];
   });
   const group = [{ wallet, change: changeOf({ puts: [put("a")] }) }];
