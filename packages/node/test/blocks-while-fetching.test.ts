@@ -8,7 +8,7 @@ import { checkChain } from "../src/peers/check-answers.ts";
 import { messages, type PayloadOf } from "../src/peers/messages.ts";
 import type { PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
 import { emptyChain, loadBlocks } from "./chain-fixture.ts";
-import { connect, meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
+import { connect, meetStranger, speaking, stopNode, type TestNode, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 const BLOCKS = 120;
@@ -27,10 +27,7 @@ async function fullNode(): Promise<TestNode> {
 }
 
 after(async () => {
-  for (const { protocol, chain } of open) {
-    await protocol.stop();
-    await chain.close();
-  }
+  for (const each of open) await stopNode(each);
 });
 
 // Closes: a block that a node mines while it adds fetched ones, and that is announced to no peer.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RuleViolation } from "@anulo/consensus";
-import { readRecord, toHex, writeRecord } from "@anulo/protocol";
+import { readRecord, writeRecord } from "@anulo/protocol";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { messages } from "../src/peers/messages.ts";
 import type { PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
@@ -10,11 +10,14 @@ import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
 import {
   connect,
   type End,
+  heightOf,
   meetStranger,
   type StillClock,
   speaking,
   stillClock,
+  stopNode,
   type TestNode,
+  topOf,
   until,
 } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
@@ -28,19 +31,13 @@ async function node(chain?: OpenChain, options: Partial<PeerProtocolOptions> = {
   return made;
 }
 
-const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
-const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
-
 before(async () => {
   full = await node();
   await loadBlocks(full.chain.parts, recordedChain().slice(0, 224));
 });
 
 after(async () => {
-  for (const { protocol, chain } of open) {
-    await protocol.stop();
-    await chain.close();
-  }
+  for (const each of open) await stopNode(each);
 });
 
 test("an empty node fetches a whole chain from a peer", async () => {

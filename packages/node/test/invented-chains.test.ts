@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { pruningSeed, toHex } from "@anulo/protocol";
+import { pruningSeed } from "@anulo/protocol";
 import { chainAnswer } from "../src/peers/chain-history.ts";
 import { messages, type PayloadOf } from "../src/peers/messages.ts";
 import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
 import {
   connect,
+  heightOf,
   meetStranger,
   type StillClock,
   type Stranger,
   speaking,
   stillClock,
+  stopNode,
   type TestNode,
+  topOf,
   until,
 } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
@@ -27,19 +30,13 @@ async function node(clock?: StillClock): Promise<TestNode> {
   return made;
 }
 
-const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
-const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
-
 before(async () => {
   full = await node();
   await loadBlocks(full.chain.parts, recordedChain().slice(0, 224));
 });
 
 after(async () => {
-  for (const { protocol, chain } of open) {
-    await protocol.stop();
-    await chain.close();
-  }
+  for (const each of open) await stopNode(each);
 });
 
 function asksOf({ heard }: Stranger, name: keyof typeof messages): number {

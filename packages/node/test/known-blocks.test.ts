@@ -28,7 +28,7 @@ import { messages } from "../src/peers/messages.ts";
 import { admit } from "../src/pool/admit.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { mine, now, pow } from "./chain-fixture.ts";
-import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+import { connect, heightOf, speaking, stopNode, type TestNode, topOf, until } from "./peer-network.ts";
 import { recordedChain, recordedPool } from "./recorded-chains.ts";
 
 const open: TestNode[] = [];
@@ -46,9 +46,6 @@ async function node(options: Partial<OpenChainOptions> = {}): Promise<TestNode> 
   open.push(made);
   return made;
 }
-
-const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
-const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
 
 /** The same payment with a last signature that does not hold: before the 32 bytes for each input it ends in c, D and scalars. */
 function forged(blob: Uint8Array): Uint8Array {
@@ -90,10 +87,7 @@ before(async () => {
 });
 
 after(async () => {
-  for (const { protocol, chain } of open) {
-    await protocol.stop();
-    await chain.close();
-  }
+  for (const each of open) await stopNode(each);
 });
 
 function knownOf(ids: readonly Uint8Array[], weights: readonly number[]) {

@@ -11,7 +11,7 @@ import { messages } from "../src/peers/messages.ts";
 import { admit } from "../src/pool/admit.ts";
 import { dropFromPool } from "../src/pool/maintain.ts";
 import { emptyChain, loadBlocks, mine, minerKeys, now } from "./chain-fixture.ts";
-import { connect, meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
+import { connect, heightOf, meetStranger, speaking, type TestNode, topOf, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 const open: TestNode[] = [];
@@ -23,8 +23,6 @@ async function node(blocks = 0): Promise<TestNode> {
   return made;
 }
 
-const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
-const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
 const isReady = ({ protocol }: TestNode) =>
   protocol.sync.isSynchronized && protocol.links.every(({ state }) => state === "normal");
 

@@ -10,7 +10,7 @@ import {
   PeerFault,
   systemClock,
 } from "@anulo/p2p";
-import { BadBytes, writeRecord } from "@anulo/protocol";
+import { BadBytes, toHex, writeRecord } from "@anulo/protocol";
 import { unreadLog } from "@anulo/rpc";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { PeerProtocol, type PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
@@ -21,6 +21,17 @@ export interface TestNode {
   readonly protocol: PeerProtocol;
   /** Bugs and drops, as they happened. */
   readonly faults: unknown[];
+}
+
+/** Length in blocks of a node's chain. */
+export const heightOf = ({ chain }: TestNode): number => chain.parts.store.read.height();
+/** Id of the newest block of a node's chain, in hexadecimal. */
+export const topOf = ({ chain }: TestNode): string => toHex(chain.parts.state.view().topId);
+
+/** Stops what speaks and closes its chain. */
+export async function stopNode({ protocol, chain }: TestNode): Promise<void> {
+  await protocol.stop();
+  await chain.close();
 }
 
 /** The machine's clock, but what is put off happens a hundred times sooner. */

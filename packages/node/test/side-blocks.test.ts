@@ -10,7 +10,7 @@ import type { ChainParts } from "../src/chain/parts.ts";
 import { createSideBlocks } from "../src/chain/side-blocks.ts";
 import { messages } from "../src/peers/messages.ts";
 import { chainIn, emptyChain, mine } from "./chain-fixture.ts";
-import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+import { connect, heightOf, speaking, type TestNode, topOf, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 const open: TestNode[] = [];
@@ -43,8 +43,6 @@ const sideIds = ({ store }: ChainParts) =>
     .map(({ hash }) => toHex(hash))
     .sort();
 const keysOf = (ids: readonly Uint8Array[]) => ids.map(toHex).sort();
-const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
-const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
 
 /** Index and rows say the same, and every side block stands on something. */
 function checkSound(parts: ChainParts): void {

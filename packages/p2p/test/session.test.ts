@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { epee, writeRecord } from "@anulo/protocol";
+import type { PeerAddress } from "../src/address.ts";
 import { handshake, ping, supportFlags, timedSync } from "../src/commands.ts";
 import type { Transport } from "../src/connection/transport.ts";
 import { type Frame, requestFrame, responseFrame } from "../src/levin/frame.ts";
@@ -203,29 +204,29 @@ test("seeds are asked where those that are known are not enough", async () => {
   assert.ok(!internet.dialed.includes("9.9.9.9:1"), "it has as many as it wants");
 });
 
-test("a seed whose answer is refused counts as none, and the next one is asked", async () => {
-  const [clock, internet] = [new FakeClock(), new FakeInternet()];
-  const host = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
-  const hidden = {
-    adr: { kind: "tor", host, port: 1 } as const,
-    id: 1n,
-    last_seen: 0n,
-    pruning_seed: 0,
-    rpc_port: 0,
-    rpc_credits_per_hash: 0,
-  };
+/** Has an address answer every handshake, and tell of some nodes. */
+async function answerAsSeed(
+  internet: FakeInternet,
+  { host, port }: { readonly host: string; readonly port: number },
+  told: readonly PeerAddress[],
+): Promise<void> {
+  const entry = { id: 1n, last_seen: 0n, pruning_seed: 0, rpc_port: 0, rpc_credits_per_hash: 0 };
   const answer = writeRecord(handshake.response, {
     node_data: { ...node_data, ...support },
     payload_data: syncDataAt(3),
-    local_peerlist_new: [hidden],
+    local_peerlist_new: told.map((adr) => ({ adr, ...entry })),
   });
+  await internet.wiresOf(host).listen({ host, port }, (transport) => {
+    const received = () => void transport.write(responseFrame(handshake.id, 1, answer));
+    transport.start({ received, drained() {}, closed() {} });
+  });
+}
+
+test("a seed whose answer is refused counts as none, and the next one is asked", async () => {
+  const [clock, internet] = [new FakeClock(), new FakeInternet()];
+  const host = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
   const seeds = ["8.8.8.8", "9.9.9.9"].map((ip) => ({ kind: "ipv4", host: ip, port: 18080 }) as const);
-  for (const seed of seeds) {
-    await internet.wiresOf(seed.host).listen({ host: seed.host, port: seed.port }, (transport) => {
-      const received = () => void transport.write(responseFrame(handshake.id, 1, answer));
-      transport.start({ received, drained() {}, closed() {} });
-    });
-  }
+  for (const seed of seeds) await answerAsSeed(internet, seed, [{ kind: "tor", host, port: 1 }]);
   const node = createTestNode(internet, clock, { ip: "1.1.1.1", nodes: { seed: seeds } });
   await node.network.start();
   await clock.pass(2);
@@ -236,24 +237,9 @@ test("a seed whose answer is refused counts as none, and the next one is asked",
 
 test("once a minute a node that others told of is called, and forgotten where nobody is there", async () => {
   const [clock, internet] = [new FakeClock(), new FakeInternet()];
-  const told = ["5.5.5.5", "6.6.6.6"].map((host) => ({
-    adr: { kind: "ipv4", host, port: 18080 } as const,
-    id: 1n,
-    last_seen: 0n,
-    pruning_seed: 0,
-    rpc_port: 0,
-    rpc_credits_per_hash: 0,
-  }));
-  const answer = writeRecord(handshake.response, {
-    node_data: { ...node_data, ...support },
-    payload_data: syncDataAt(3),
-    local_peerlist_new: told,
-  });
+  const told = ["5.5.5.5", "6.6.6.6"].map((host) => ({ kind: "ipv4", host, port: 18080 }) as const);
   const seed = { kind: "ipv4", host: "8.8.8.8", port: 18080 } as const;
-  await internet.wiresOf(seed.host).listen(seed, (transport) => {
-    const received = () => void transport.write(responseFrame(handshake.id, 1, answer));
-    transport.start({ received, drained() {}, closed() {} });
-  });
+  await answerAsSeed(internet, seed, told);
   const node = createTestNode(internet, clock, { ip: "1.1.1.1", maxOut: 0, nodes: { seed: [seed] } });
   await node.network.start();
   await clock.pass(50);
