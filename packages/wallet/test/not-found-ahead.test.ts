@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
-import type { WalletChange } from "../src/changes.ts";
+import type { BlocksChange, WalletChange } from "../src/changes.ts";
 import { EventDeriver } from "../src/events/deriver.ts";
 import type { WalletEvent } from "../src/events/event.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
@@ -140,6 +140,25 @@ test("it stays where the blocks are not examined, or the scan leaves out its kin
     const { ledger: other } = await scan({ chain, ahead: mined, skipsCoinbase });
     assert.equal(seen(other).outputs.length, skipsCoinbase ? 3 : 1);
   }
+});
+
+test("it stays while the spend secret is away, without which less may be found", async () => {
+  const settings = { refreshFromHeight: 0, accounts: 1, addresses: 1, skipsCoinbase: false };
+  const before: WalletChange[] = [{ kind: "backgroundBegins", settings }];
+  const { ledger, commits } = await scan({ chain: [blocks(10, END)], before });
+  assert.deepEqual([seen(ledger).outputs.length, commits.length], [4, 1]);
+});
+
+test("it stays where the first part of its block has brought it", async () => {
+  const [first, second] = ahead as [ScannedTransaction, ScannedTransaction];
+  const id = bytes(32);
+  const chain: WalletChange[] = [
+    { ...(blocks(10, 20, first) as BlocksChange), partId: id },
+    { ...(blocks(20, END, second) as BlocksChange), restOfId: id },
+  ];
+  const { ledger, commits } = await scan({ chain });
+  assert.deepEqual([seen(ledger).outputs.length, seen(ledger).height], [4, END]);
+  assert.equal(commits.length, 2);
 });
 
 test("it is undone where it is in another block, and found there", async () => {
