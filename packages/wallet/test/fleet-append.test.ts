@@ -6,6 +6,8 @@ import { AppendQueue } from "../src/fleet/events/append-queue.ts";
 import type { LogFailure, SentEntry } from "../src/fleet/events/log-requests.ts";
 
 const KIB = 1024;
+/** More than the events of any change here. */
+const TURNS = 20;
 type Entry = Parameters<AppendQueue["append"]>[0];
 
 /** A change of some wallet with events whose texts have about so many bytes. */
@@ -27,7 +29,10 @@ function start() {
     requests.push({ entries, bytes: Buffer.byteLength(body) });
     return new Promise((resolve, reject) => answers.push({ resolve, reject }));
   });
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  // To make a text takes a turn for each event at the most, on a machine that gives little time.
+  const settle = async () => {
+    for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
+  };
   return {
     queue,
     requests,
@@ -49,8 +54,10 @@ test("changes that come while a request is under way share the next one, in thei
   const { queue, requests, settle, answer, underWay } = start();
   const outcomes = [queue.append(changeOf(1, 5))];
   await settle();
-  outcomes.push(queue.append(changeOf(2, 5, 6)), queue.append(changeOf(3)));
-  await settle();
+  for (const change of [changeOf(2, 5, 6), changeOf(3)]) {
+    outcomes.push(queue.append(change));
+    await settle();
+  }
   assert.equal(underWay(), 1);
   await answer();
   assert.equal(underWay(), 1);
@@ -99,8 +106,11 @@ test("a request ends with the entry that brings it to 256 KiB", async () => {
   const { queue, requests, settle, answer } = start();
   const first = queue.append(changeOf(0));
   await settle();
-  const others = Array.from({ length: 6 }, (_, i) => queue.append(changeOf(1 + i, 100 * KIB)));
-  await settle();
+  const others: Promise<unknown>[] = [];
+  for (let change = 1; change <= 6; change++) {
+    others.push(queue.append(changeOf(change, 100 * KIB)));
+    await settle();
+  }
   for (let i = 0; i < 3; i++) await answer();
   await Promise.all([first, ...others]);
   assert.deepEqual(
