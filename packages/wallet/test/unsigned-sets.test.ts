@@ -10,6 +10,7 @@ import { unsignedKind } from "../src/cold-signing/tx-sets.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { signerOf } from "../src/signer/signer.ts";
+import { chainOfSigner } from "../src/transfer/fee-limits.ts";
 import { type ConstructionData, pendingOf } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
 import type { RingedTransaction } from "../src/transfer/stages.ts";
@@ -196,11 +197,29 @@ test("the signer refuses a fee beyond all that was ever asked for, less where it
   );
 });
 
+test("no length of extra makes an absurd fee acceptable", () => {
+  const data = handedOut(ringedTo(200n));
+  const [first, second] = data.sources;
+  const absurd = { ...data, sources: [{ ...first!, amount: 700n + 100n * 10n ** 12n }, second!] };
+  const extra = new Uint8Array(1_000_000);
+  assert.throws(() => readConstruction({ ...absurd, extra }, finder, unknownChain), /fee is absurd/);
+});
+
+test("a signer that has never seen a node takes the chain to be as long as it is at least", () => {
+  const asSeen = (network: "mainnet" | "regtest", height: number) =>
+    chainOfSigner({ state: { lastBlockReward: 0n, height }, network, hasScanned: height > 1 }).height;
+  assert.deepEqual(
+    [asSeen("mainnet", 1), asSeen("mainnet", 500), asSeen("regtest", 1), asSeen("regtest", 500)],
+    [2_689_608, 500, 1, 500],
+  );
+});
+
 test("the signer spends no output that its owner has frozen", async () => {
   const part = {
     ...finder,
     signer: signerOf(alice, false),
     state: unknownChain,
+    network: "regtest",
     hasScanned: true,
     whenReady: async () => undefined,
     outputOf: (keyImage: Uint8Array) => {

@@ -5,6 +5,7 @@ import { ownOutputsOf, pendingFor, readConstruction, signingRefusal } from "../c
 import type { Finder } from "../cold-signing/exported-outputs.ts";
 import type { SignedSet, UnsignedSet } from "../cold-signing/tx-sets.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { chainOfSigner } from "../transfer/fee-limits.ts";
 import type { SignedTransaction } from "../transfer/stages.ts";
 import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
@@ -18,9 +19,10 @@ export type SigningResult = { readonly set: SignedSet; readonly signed: readonly
 async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promise<SigningResult> {
   // A wallet that scans knows its outputs better than the set does.
   if (set.newOutputs.outputs.length > 0 && !wallet.hasScanned) await importOutputs(wallet, set.newOutputs);
+  const chain = chainOfSigner(wallet);
   const signed: SignedTransaction[] = [];
   for (const data of set.transactions) {
-    const { ringed, change } = readConstruction(data, finder, wallet.state);
+    const { ringed, change } = readConstruction(data, finder, chain);
     if (ringed.inputs.some(({ keyImage }) => keyImage && wallet.outputOf(keyImage)?.frozen))
       throw signingRefusal("it spends a frozen output");
     const signing = { keys: finder.keys, change };

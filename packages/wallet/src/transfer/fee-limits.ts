@@ -1,5 +1,5 @@
 /** Upper limits of fees: no honest node demands more, and no honest proposal pays more. */
-import { dynamicFees2021, estimateTransactionWeight } from "@anulo/protocol";
+import { dynamicFees2021, estimateTransactionWeight, type NetworkName, networks } from "@anulo/protocol";
 import { type ConstructionData, feeOfConstruction } from "./metadata.ts";
 import { RING_SIZE } from "./stages.ts";
 
@@ -28,6 +28,24 @@ function greatestReward(height: number): bigint {
   return BigInt(Math.floor(Number(GREATEST_REWARD) * Math.exp(-height / SLOWEST_EMISSION_BLOCKS)));
 }
 
+/** What a wallet sees of the chain, and of which network it is; `hasScanned`: from its own blocks. */
+type SeeingWallet = {
+  readonly state: SeenChain;
+  readonly network: NetworkName;
+  readonly hasScanned: boolean;
+};
+
+/**
+ * The chain as the signer of a transaction takes it to be. One that has scanned nothing, as on a machine without a
+ * network, still knows the hard forks: transactions of today's kind are mined since the last of them, when blocks paid
+ * far less than the first ones.
+ */
+export function chainOfSigner({ state, network, hasScanned }: SeeingWallet): SeenChain {
+  const { lastBlockReward, height } = state;
+  if (hasScanned) return { lastBlockReward, height };
+  return { lastBlockReward, height: Math.max(height, networks[network].hardForks.at(-1)!.height) };
+}
+
 /** Maximum fees per byte by priority that an honest node demands. */
 export function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigint[] {
   const greatest = greatestReward(height);
@@ -40,6 +58,12 @@ export function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigi
 /** Additional bytes of `extra`: public keys of a transaction with two outputs, and a payment id. */
 const KEY_EXTRA_BYTES = 44;
 
+/**
+ * Bytes of `extra` that nodes relay. Whoever describes a transaction writes its `extra`, and so must not raise the limit
+ * of its fee by a longer one. Source: cryptonote_config.h MAX_TX_EXTRA_SIZE.
+ */
+const MAX_EXTRA_BYTES = 1060;
+
 /** Describes what is wrong with the fee (atomic units) of construction data; undefined if it is acceptable. */
 export function absurdFee(data: ConstructionData, chain: SeenChain): string | undefined {
   const { sources, splitDestinations, extra } = data;
@@ -48,7 +72,7 @@ export function absurdFee(data: ConstructionData, chain: SeenChain): string | un
     inputs: sources.length,
     outputs: Math.max(2, splitDestinations.length),
     ringSize: RING_SIZE,
-    extraSize: extra.length + KEY_EXTRA_BYTES,
+    extraSize: Math.min(extra.length, MAX_EXTRA_BYTES) + KEY_EXTRA_BYTES,
   });
   const limit = feeLimits(chain).at(-1)! * BigInt(weight);
   return fee > limit ? `its fee is absurd: ${fee} atomic units, more than ${limit}` : undefined;
