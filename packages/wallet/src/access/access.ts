@@ -124,7 +124,7 @@ export class Access {
   async close(): Promise<void> {
     await this.tokens.whenIdle();
     await this.spending.whenIdle();
-    await this.#audit.whenIdle();
+    await this.#audit.close();
     await this.#folder.close();
   }
 }
