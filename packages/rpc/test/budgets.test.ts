@@ -479,7 +479,10 @@ describe("what a call costs", () => {
     // Strangers' are not even parsed to their end.
     assert.equal(JSON.parse((await post(restricted, many)).text).error.code, -32700);
     // 32 MiB are what strangers may be answered with.
-    assert.equal((await post(restricted, range(60_000))).status, 500);
+    const long = JSON.parse((await post(restricted, range(60_000))).text);
+    assert.equal(long.error.code, -32005);
+    assert.match(long.error.message, /response would be too long; ask for less/);
+    assert.equal(long.id, 1);
     assert.equal((await post(owner, range(60_000))).status, 200);
   });
 });

@@ -71,7 +71,10 @@ describe("lasting records", () => {
     const facts = { a: Array.from({ length: 3000 }, (_, i) => i), b: 1 };
     const form = { dialect: "contract", indent: "  " } as const;
     const answer = async () => {
-      const result = await writeLongLists(schema, lasting(facts, {}), { form });
+      const result = await writeLongLists(schema, lasting(facts, {}), {
+        form,
+        maxBytes: Number.POSITIVE_INFINITY,
+      });
       return schema.write(result as typeof facts, form.dialect, form.indent);
     };
     const texts = await Promise.all([answer(), answer()]);
@@ -79,6 +82,21 @@ describe("lasting records", () => {
     assert.equal(writings, 3000);
     const whole = schema.write(facts, form.dialect, form.indent);
     for (const text of texts) assert.equal(text, whole);
+  });
+
+  it("are not written on once they are longer than any response, nor again for others", async () => {
+    let writings = 0;
+    const write = (value: number) => {
+      writings++;
+      return `${value}`;
+    };
+    const { put: _, ...plain } = uint;
+    const schema = object({ a: list({ ...plain, write }) });
+    const facts = { a: Array.from({ length: 100_000 }, (_, i) => i) };
+    const form = { dialect: "contract", indent: "  " } as const;
+    const answer = async () => await writeLongLists(schema, lasting(facts, {}), { form, maxBytes: 1000 });
+    for (let i = 0; i < 2; i++) await assert.rejects(answer(), { name: "OverBudget", of: "response" });
+    assert.ok(writings < 1000, `${writings} elements were written`);
   });
 
   it("have the binary form of their fields as they are now", () => {
@@ -112,9 +130,13 @@ for (const length of [3, 1000]) {
     const draw = (n: number) => ({ n, text: `number ${n}` });
     const form = { dialect: "contract", indent: "" } as const;
     const whole = { items: numbers.map(draw) };
-    const given = await writeLongLists(schema, { items: drawn(numbers, draw) }, { form });
+    const given = await writeLongLists(schema, { items: drawn(numbers, draw) }, { form, maxBytes: 1e6 });
     assert.equal(schema.write(given as never, "contract", ""), schema.write(whole, "contract", ""));
-    const binary = await writeLongLists(schema, { items: drawn(numbers, draw) }, { form: "portable" });
+    const binary = await writeLongLists(
+      schema,
+      { items: drawn(numbers, draw) },
+      { form: "portable", maxBytes: 1e6 },
+    );
     const bytesOf = (value: typeof whole) =>
       writePortable((schema.writePortable(value) as { value: PortableObject }).value);
     assert.deepEqual(bytesOf(binary as never), bytesOf(whole));

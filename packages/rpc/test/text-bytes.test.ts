@@ -117,7 +117,7 @@ describe("a list that is read while it is written", () => {
   it("is in pieces where it is long, each released once it is sent", async () => {
     const schema = object({ a: list(hash) });
     const value = { a: new Drawn(3000, (place) => new Uint8Array(32).fill(place)) };
-    const writing = { form: { dialect: "contract", indent: "" } } as const;
+    const writing = { form: { dialect: "contract", indent: "" }, maxBytes: 1e6 } as const;
     const result = (await writeLongLists(schema, value, writing)) as typeof value;
     const whole = textOf("contract", (out) => schema.put!(result, out, ""));
     assert.ok(whole instanceof BytePieces && whole.pieces.every(({ length }) => length < 70_000));
@@ -135,7 +135,7 @@ describe("a list that is read while it is written", () => {
       events.push(`${place}`);
       return place;
     };
-    const writing = { form: { dialect: "contract", indent: "" } } as const;
+    const writing = { form: { dialect: "contract", indent: "" }, maxBytes: 1e6 } as const;
     const result = await writeLongLists(schema, { a: new Drawn(5, busy, from) }, writing);
     assert.equal(schema.write(result as { a: number[] }, "contract", ""), '{\r\n  "a": [0,1,2,3,4]\r\n}');
     assert.equal(events.at(-1), "release");

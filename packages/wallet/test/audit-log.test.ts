@@ -47,7 +47,7 @@ test("every transaction that a token has sent is told, however many one payment 
 test("a log that can't be written for a while is told in order once it can", async (t) => {
   const events = await start(t);
   let failures = 3;
-  const unreliable: Pick<EventLog, "ended" | "cursorOf" | "append"> = {
+  const failing: Pick<EventLog, "ended" | "cursorOf" | "append"> = {
     ended: events.ended,
     cursorOf: (source) => events.cursorOf(source),
     append: async (entry) => {
@@ -55,7 +55,7 @@ test("a log that can't be written for a while is told in order once it can", asy
       await events.append(entry);
     },
   };
-  const audit = new AuditLog(partsOf(unreliable as EventLog));
+  const audit = new AuditLog(partsOf(failing as EventLog));
   for (let i = 1; i <= 3; i++) audit.spent("t", "w", { amount: BigInt(i), txHashes: [idOf(i)] });
   await events.waitForEvent(2, AbortSignal.timeout(20_000));
   await audit.close();

@@ -7,7 +7,7 @@ import {
 } from "../src/history/transfers.ts";
 import { ended } from "./ended.ts";
 
-const everything = { account: undefined, minors: [], minHeight: 0, maxHeight: 1000 };
+const everything = { account: undefined, minors: new Set<number>(), minHeight: 0, maxHeight: 1000 };
 
 export const described = (list: typeof listIncoming | typeof listUnconfirmed, context: HistoryContext) => {
   const found = list(context.state, everything);

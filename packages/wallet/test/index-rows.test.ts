@@ -234,7 +234,7 @@ for (const [what, spoil] of spoilt) {
   });
 }
 
-const anything = { account: undefined, minors: [], minHeight: 0, maxHeight: 1e9 };
+const anything = { account: undefined, minors: new Set<number>(), minHeight: 0, maxHeight: 1e9 };
 
 function receiptAt(dice: Dice, height: number): IncomingPayment {
   const paymentId = new Uint8Array(32);
@@ -277,7 +277,7 @@ function checkReceipts(dice: Dice, receipts: Receipts, list: readonly IncomingPa
       height > minHeight &&
       (account === undefined || subaddress.major === account) &&
       (minors.length === 0 || minors.some((minor) => minor === subaddress.minor));
-    const found = ended(receipts.matching({ ...anything, account, minors, minHeight }));
+    const found = ended(receipts.matching({ ...anything, account, minors: new Set(minors), minHeight }));
     assert.deepEqual([...found], where(isMatch));
   }
   const latest = Math.max(...list.map(({ unlockTime }) => Number(unlockTime)));

@@ -57,7 +57,7 @@ async function measureReset(ledger: Ledger, log: RowLog): Promise<void> {
 }
 
 async function measureHistory({ state }: Ledger): Promise<void> {
-  const all = { account: undefined, minors: [], minHeight: 0, maxHeight: 1e9 };
+  const all = { account: undefined, minors: new Set<number>(), minHeight: 0, maxHeight: 1e9 };
   const page = { ...all, minHeight: 5000, maxHeight: 5010 };
   const ask = async (filter: typeof all) => {
     await runSliced(listIncoming(state, filter));

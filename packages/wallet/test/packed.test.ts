@@ -15,7 +15,7 @@ import { Dice } from "./random-changes.ts";
 const NOTHING = new Uint8Array(32);
 const anything: ReceiptFilter = {
   account: undefined,
-  minors: [],
+  minors: new Set<number>(),
   minHeight: -1,
   maxHeight: Number.MAX_SAFE_INTEGER,
 };
@@ -69,14 +69,14 @@ function compareReceipts(dice: Dice, receipts: Receipts, list: readonly Incoming
   );
   const filter = {
     account: dice.pick([undefined, 0, 2, 7]),
-    minors: dice.pick([[], [1], [4, 0, 4, 9]])!,
+    minors: new Set(dice.pick([[], [1], [4, 0, 4, 9]])!),
     minHeight: dice.pick([-1, 20])!,
     maxHeight: dice.pick([30, 1000])!,
   };
   const matching = places(({ height, subaddress: { major, minor } }) => {
     if (height <= filter.minHeight || height > filter.maxHeight) return false;
     if (filter.account !== undefined && filter.account !== major) return false;
-    return filter.minors.length === 0 || filter.minors.includes(minor);
+    return filter.minors.size === 0 || filter.minors.has(minor);
   });
   assert.deepEqual([...ended(receipts.matching(filter))], matching.reverse());
   const isSettled = (it: IncomingPayment) => it.height + 10 <= 50 && it.unlockTime <= 50n;
@@ -208,11 +208,11 @@ function comparePayments(dice: Dice, payments: Payments, map: ReadonlyMap<string
   );
   assert.equal(payments.spenderOf(Buffer.from(image, "hex")), spends[0]?.[0]);
   assert.equal(payments.spenderOf(Buffer.from(image, "hex"), spends[0]?.[0]), spends[1]?.[0]);
-  const filter = { ...anything, account: dice.pick([undefined, 1])!, minors: dice.pick([[], [1]])! };
+  const filter = { ...anything, account: dice.pick([undefined, 1])!, minors: new Set(dice.pick([[], [1]])!) };
   const matching = [...confirmed]
     .reverse()
     .filter(({ account, height }) => height > 20 && (filter.account ?? account) === account)
-    .filter((it) => filter.minors.length === 0 || it.subaddressIndices.includes(1))
+    .filter((it) => filter.minors.size === 0 || it.subaddressIndices.includes(1))
     .sort((a, b) => b.height - a.height);
   assert.deepEqual([...ended(payments.matching({ ...filter, minHeight: 20 }))], matching);
 }

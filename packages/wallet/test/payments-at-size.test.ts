@@ -84,7 +84,7 @@ staysSmall("a balance", (ledger) => {
 
 staysSmall("a page of history by height, or by transaction", (ledger) => {
   const { state } = ledger;
-  const page = { account: undefined, minors: [], minHeight: 1500, maxHeight: 1510 };
+  const page = { account: undefined, minors: new Set<number>(), minHeight: 1500, maxHeight: 1510 };
   assert.equal(ended(listIncoming(state, page)).length, 100);
   assert.equal(ended(listOutgoing(state, page)).length, 10);
   const context = { state, now: now(ledger) };
@@ -98,7 +98,7 @@ staysSmall("a search by payment id, or by address", (ledger) => {
   const paymentId = new Uint8Array(32);
   paymentId.set(idOf("id 8").subarray(0, 8));
   assert.equal(incoming.placesWithId(paymentId).length, size.receipts / 500);
-  const filter = { account: 2, minors: [17], minHeight: 0, maxHeight: 1e9 };
+  const filter = { account: 2, minors: new Set([17]), minHeight: 0, maxHeight: 1e9 };
   assert.equal(ended(listIncoming(ledger.state, filter)).length, size.receipts / 1000);
 });
 

@@ -28,7 +28,7 @@ const leastFee =
 /** What becomes of the payment with so much in address 0: a kind of refusal, or the number of transactions. */
 async function outcome(
   funds: { readonly balance: bigint; readonly unlocked: bigint },
-  { paysFee = false, minors = [] as number[] } = {},
+  { paysFee = false, minors = [] as readonly number[], addresses = 1 } = {},
 ): Promise<string | number> {
   const { state } = ledgerOf({ count: 0, amount: () => 0n, addresses: 1 });
   const { height } = state;
@@ -36,7 +36,7 @@ async function outcome(
   const parts = {
     feeRate,
     wallet: { state, preferences: DEFAULT_PREFERENCES, spendableNow },
-    balanceOf: () => ({ addresses: [{ minor: 0, ...funds }] }),
+    balanceOf: () => ({ addresses: Array.from({ length: addresses }, (_, minor) => ({ minor, ...funds })) }),
   } as unknown as PrepareParts;
   const paid = destinations.map((destination) => ({ ...destination, paysFee }));
   try {
@@ -66,4 +66,20 @@ test("only what the named addresses have counts", async () => {
   const enough = { balance: 2n * amount, unlocked: 2n * amount };
   assert.equal(await outcome(enough, { minors: [0] }), 0);
   assert.equal(await outcome(enough, { minors: [1] }), "NOT_ENOUGH_MONEY");
+});
+
+test("many addresses that are named are looked through a few times, not once for each that has money", async () => {
+  const count = 2000;
+  let reads = 0;
+  const minors = new Proxy(
+    Array.from({ length: count }, (_, minor) => minor),
+    {
+      get(target, name, receiver) {
+        reads += typeof name === "string" && /^\d+$/.test(name) ? 1 : 0;
+        return Reflect.get(target, name, receiver);
+      },
+    },
+  );
+  await outcome({ balance: amount, unlocked: amount }, { minors, addresses: count });
+  assert.ok(reads < 20 * count, `${reads} reads`);
 });

@@ -54,7 +54,7 @@ export const generalErrors: ErrorCatalogue = {
   LimitExceeded: {
     code: -32005,
     message: "The response would exceed what the port may hold.",
-    when: "For requests of a batch for whose responses no space is left; send them again by themselves.",
+    when: "For a response that would be too long: ask for less at once, such as `get_transfers` with heights. For requests of a batch for whose responses no space is left; send them again by themselves.",
   },
   NotImplemented: {
     code: -32000,

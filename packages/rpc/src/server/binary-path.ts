@@ -32,7 +32,7 @@ export function answerBinaryPath<Context>(
   const params = readBinaryParams(call, body, budget.memoryFor(call.cost));
   if (params === undefined) return badRequest;
   const answer = () => {
-    const writing = { form: "portable", request } as const;
+    const writing = { form: "portable", request, maxBytes: call.cost.responseBytes } as const;
     // Lists are created in the turn in which the handler returns, so that their source is consistent.
     const response = whenReady(budget.admit(call.cost), () =>
       whenReady(runHandler(implementation, params.value, request, rules), (value) =>

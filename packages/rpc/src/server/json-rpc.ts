@@ -68,7 +68,7 @@ export function answerJsonRpc<Context>(
   const cost = isBatch ? batchCost(limits, declared) : (declared[0] ?? costOfNone(calls));
   request.budget.checkRequest(cost, values);
   const text = whenReady(request.budget.admit(cost), () =>
-    isBatch ? answerBatch(messages, request, rules) : answerMessage(messages[0]!, request, rules),
+    isBatch ? answerBatch(messages, request, rules) : answerSingle(messages[0]!, request, rules),
   );
   return whenReady(text, jsonAnswer);
 }
@@ -85,6 +85,32 @@ const ERROR_INDENT = "    ";
 
 /** Bytes reserved in a batch's response for rejecting one of its requests. */
 const REFUSAL_BYTES = 200;
+
+/** The response to a request by itself: an error if it would be too long. */
+function answerSingle<Context>(
+  message: ReadMessage<Context>,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): MaybePromise<Body> {
+  const answer = () =>
+    whenReady(answerMessage(message, request, rules), (body) => {
+      request.budget.checkLength(body.length);
+      return body;
+    });
+  return whenFailed<Body>(answer, (error) => {
+    if (!(error instanceof OverBudget) || error.of !== "response") throw error;
+    const { id } = message;
+    const call = "implementation" in message ? message.implementation.call : undefined;
+    rules.log?.warn("rpc answer too long", { call: call?.name, request: request.id });
+    return errorText(id, tooLong(call?.reads ?? true));
+  });
+}
+
+function tooLong(reads: boolean): RpcError {
+  const done = reads ? "; ask for less at once" : "; what was asked for may have been done";
+  const { code, message } = protocolErrors.limitExceeded;
+  return errorOf({ code, message: `${message}: the response would be too long${done}` });
+}
 
 /** The response to each message, as long as there is space for it; messages without space are rejected one by one. */
 async function answerBatch<Context>(
@@ -169,7 +195,9 @@ function answerMessage<Context>(
     const params = withHeader(call, message.params, request);
     const result = runHandler(message.implementation, readParams(call, params), request, rules);
     const form = { dialect: request.dialect, indent: INDENT };
-    const response = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
+    const response = whenReady(result, (value) =>
+      writeLongLists(call.result, value, { form, request, maxBytes: call.cost.responseBytes }),
+    );
     return whenReady(response, (value) => resultText(id, call, { value, dialect: form.dialect }));
   };
   return whenFailed<Body>(answer, (error) =>

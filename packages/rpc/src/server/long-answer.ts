@@ -7,6 +7,7 @@ import { type AnySchema, type Fields, putValue, scalarOf } from "../schema/schem
 import { TextBytes } from "../schema/text-bytes.ts";
 import { Drawn, type Elements, Written } from "../schema/written.ts";
 import type { RequestInfo } from "./call.ts";
+import { OverBudget } from "./over-budget.ts";
 
 /** Elements per turn of a list that is written in turns: few as text, since each may be a transaction. */
 const LONG_LISTS = { text: 16, portable: 256 };
@@ -19,7 +20,12 @@ export type Form = { readonly dialect: Dialect; readonly indent: string } | "por
 /**
  * The request for which lists are written; if left out, they are written for several callers, whoever leaves meanwhile.
  */
-type Writing = { readonly form: Form; readonly request?: RequestInfo };
+type Writing = {
+  readonly form: Form;
+  readonly request?: RequestInfo;
+  /** Maximum bytes of the text of a list; the request's own limit may be lower. */
+  readonly maxBytes: number;
+};
 
 /**
  * Returns the result with its long lists already serialized, between turns of the event loop, so that a long response
@@ -29,19 +35,26 @@ export function writeLongLists(schema: AnySchema, result: unknown, writing: Writ
   if (typeof result !== "object" || result === null) return result;
   if (!(result instanceof Lasting)) return writeListsOf(schema, result, writing);
   const { facts, changing } = result;
-  return whenReady(writtenFacts(schema, facts, writing.form), (lists) => lasting(lists, changing));
+  return whenReady(writtenFacts(schema, facts, writing), (lists) => lasting(lists, changing));
 }
 
 /** Cached facts whose long lists are serialized, by the facts and the form. */
 const formsOfFacts = new WeakMap<object, Map<string, MaybePromise<object>>>();
 
-/** Serializes the long lists of cached facts once for all concurrent and later callers. */
-function writtenFacts(schema: AnySchema, facts: object, form: Form): MaybePromise<object> {
+/**
+ * Serializes the long lists of cached facts once for all concurrent and later callers. Those that are too long for any of
+ * them are not serialized again either.
+ */
+function writtenFacts(
+  schema: AnySchema,
+  facts: object,
+  { form, maxBytes }: Pick<Writing, "form" | "maxBytes">,
+): MaybePromise<object> {
   if (longListsOf(schema, facts, form).length === 0) return facts;
   const forms = formsOfFacts.get(facts) ?? new Map<string, MaybePromise<object>>();
   formsOfFacts.set(facts, forms);
   const key = form === "portable" ? form : form.dialect + form.indent;
-  const cached = forms.get(key) ?? writeListsOf(schema, facts, { form });
+  const cached = forms.get(key) ?? writeListsOf(schema, facts, { form, maxBytes });
   forms.set(key, cached);
   return cached;
 }
@@ -115,7 +128,7 @@ function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> 
 function* writeTextList(
   item: AnySchema,
   values: Elements<unknown>,
-  { form, request }: Writing & { readonly form: Exclude<Form, "portable"> },
+  { form, request, maxBytes }: Writing & { readonly form: Exclude<Form, "portable"> },
 ): Generator<void, Written> {
   const out = new TextBytes(form.dialect);
   out.text("[");
@@ -123,6 +136,7 @@ function* writeTextList(
     if (at > 0) out.text(",");
     putValue(item, values.at(at)!, out, form.indent + INDENT);
     if ((at & 3) !== 3) continue;
+    if (out.length > maxBytes) throw new OverBudget("response", "response too long");
     request?.budget.check(out.length);
     out.setAside();
     yield;

@@ -28,7 +28,7 @@ export function answerPlainPath<Context>(
     // Lists are created in the turn in which the handler returns, so that their source is consistent.
     const response = whenReady(budget.admit(call.cost), () =>
       whenReady(runHandler(implementation, params, request, rules), (value) =>
-        writeLongLists(call.result, value, { form, request }),
+        writeLongLists(call.result, value, { form, request, maxBytes: call.cost.responseBytes }),
       ),
     );
     return whenReady(response, (value) =>

@@ -52,6 +52,11 @@ export class RequestBudget {
   /** Checks that the response may grow by `bytes`, beside those counted; throws OverBudget or CallerLeft. */
   check(bytes: number): void {
     if (this.#caller.hasLeft) throw new CallerLeft();
+    this.checkLength(bytes);
+  }
+
+  /** The same for a response that is built, whether its caller has left or not. */
+  checkLength(bytes: number): void {
     if (this.#usedBytes + bytes > this.#responseBytes) throw new OverBudget("response", "response too long");
   }
 

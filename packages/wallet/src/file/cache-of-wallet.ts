@@ -97,7 +97,12 @@ function receiptsOf({ incoming }: Readonly<WalletState>): Items<IncomingPayment>
 
 /** The payments made that are in a block now, the lowest first, whatever changes later. */
 async function confirmedOf({ outgoing }: Readonly<WalletState>): Promise<Items<OutgoingPayment>> {
-  const all = { account: undefined, minors: [], minHeight: -1, maxHeight: Number.POSITIVE_INFINITY };
+  const all = {
+    account: undefined,
+    minors: new Set<number>(),
+    minHeight: -1,
+    maxHeight: Number.POSITIVE_INFINITY,
+  };
   const { length, at } = await runSliced(outgoing.matching(all));
   return eachPlace(length, (index) => at(length - 1 - index));
 }

@@ -146,7 +146,7 @@ export function transferOf(listed: Listed, context: HistoryContext): Transfer {
 }
 
 function isTo({ major, minor }: SubaddressIndex, { account, minors }: TransferFilter): boolean {
-  return (account === undefined || account === major) && (minors.length === 0 || minors.includes(minor));
+  return (account === undefined || account === major) && (minors.size === 0 || minors.has(minor));
 }
 
 /** A short payment id is formatted as 16 digits. */

@@ -120,7 +120,7 @@ export function isFrom(
   { account, minors }: Pick<ReceiptFilter, "account" | "minors">,
 ): boolean {
   if (account !== undefined && account !== payer.account) return false;
-  return minors.length === 0 || payer.subaddressIndices.some((minor) => minors.includes(minor));
+  return minors.size === 0 || payer.subaddressIndices.some((minor) => minors.has(minor));
 }
 
 /** The transaction id of a record, 32 bytes; not a copy. */

@@ -285,7 +285,7 @@ export class Payments implements Iterable<[string, OutgoingPayment]> {
       const address = places[index]!;
       return live.get(index) ?? readPayment(view.chunkOf(address), offsetOf(address));
     };
-    if (filter.account === undefined && filter.minors.length === 0)
+    if (filter.account === undefined && filter.minors.size === 0)
       return new Selected(places.length, paymentAt);
     const matches: number[] = [];
     for (const [index, address] of places.entries()) {

@@ -18,7 +18,7 @@ export type ReceiptFilter = {
   /** Undefined: all accounts. */
   readonly account: number | undefined;
   /** Empty: all addresses. */
-  readonly minors: readonly number[];
+  readonly minors: ReadonlySet<number>;
   /** Above this height. */
   readonly minHeight: number;
   /** Up to and including this height. */
@@ -220,7 +220,7 @@ export class Receipts implements Iterable<IncomingPayment> {
 
   #isMatch(place: number, filter: ReceiptFilter): boolean {
     if (filter.isWithoutId === true && this.#hasPaymentId(place)) return false;
-    if (filter.account === undefined && filter.minors.length === 0) {
+    if (filter.account === undefined && filter.minors.size === 0) {
       const { lowest, highest } = this.#zones.at(Math.floor(place / PAGE_RECEIPTS));
       // Nothing has to be read where all of a page match.
       if (filter.minHeight < lowest && highest <= filter.maxHeight) return true;
@@ -248,9 +248,9 @@ export class Receipts implements Iterable<IncomingPayment> {
     if (account === undefined) return undefined;
     const removeCount = this.#removeCount;
     const lists =
-      minors.length === 0
+      minors.size === 0
         ? [this.#indices.ofAccount(account)]
-        : Array.from(new Set(minors), (minor) => this.#indices.ofAddress({ major: account, minor }));
+        : Array.from(minors, (minor) => this.#indices.ofAddress({ major: account, minor }));
     const limit = lists.length === 1 ? most : Math.min(most, MAX_SORTED);
     const places = new Column();
     for (const list of lists)
@@ -317,5 +317,5 @@ export class Receipts implements Iterable<IncomingPayment> {
 }
 
 function isTo({ major, minor }: SubaddressIndex, { account, minors }: ReceiptFilter): boolean {
-  return (account === undefined || account === major) && (minors.length === 0 || minors.includes(minor));
+  return (account === undefined || account === major) && (minors.size === 0 || minors.has(minor));
 }

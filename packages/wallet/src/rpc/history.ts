@@ -88,7 +88,7 @@ function* paymentsWith(
   const isWithoutId = paymentId !== undefined;
   const filter = {
     account: undefined,
-    minors: [],
+    minors: new Set<number>(),
     minHeight,
     maxHeight: Number.MAX_SAFE_INTEGER,
     isWithoutId,
@@ -169,7 +169,7 @@ function namedOutput(wallet: Wallet, text: string, verb: string): { keyImage: st
 async function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declared.history.getTransfers>) {
   const filter = {
     account: params.all_accounts ? undefined : params.account_index,
-    minors: params.all_accounts ? [] : params.subaddr_indices,
+    minors: new Set(params.all_accounts ? [] : params.subaddr_indices),
     minHeight: params.filter_by_height ? params.min_height : 0,
     maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_BLOCK_NUMBER) : MAX_BLOCK_NUMBER,
   };

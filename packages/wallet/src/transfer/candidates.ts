@@ -103,6 +103,7 @@ function filtersOf({ wallet, feeRate }: CandidateParts) {
 class RichestFirst implements OutputGroups {
   readonly #outputs: OutputBook;
   readonly #payer: Payer;
+  readonly #minors: ReadonlySet<number>;
   readonly #filter: FreeFilter;
   readonly #addresses: AccountBalance["addresses"];
 
@@ -112,6 +113,7 @@ class RichestFirst implements OutputGroups {
   ) {
     this.#outputs = outputs;
     this.#payer = payer;
+    this.#minors = new Set(payer.minors);
     this.#filter = filter;
     this.#addresses = addresses;
   }
@@ -138,8 +140,8 @@ class RichestFirst implements OutputGroups {
   }
 
   #partsOf(minor: number) {
-    const { account, minors } = this.#payer;
-    if (minors.length > 0 && !minors.includes(minor)) return [];
+    const { account } = this.#payer;
+    if (this.#minors.size > 0 && !this.#minors.has(minor)) return [];
     return this.#outputs.freeOfAddress({ major: account, minor }, this.#filter);
   }
 }

@@ -29,7 +29,7 @@ function greatestReward(height: number): bigint {
 }
 
 /** What a wallet sees of the chain, and of which network it is; `hasScanned`: from its own blocks. */
-type SeeingWallet = {
+type ScannedWallet = {
   readonly state: SeenChain;
   readonly network: NetworkName;
   readonly hasScanned: boolean;
@@ -40,7 +40,7 @@ type SeeingWallet = {
  * network, still knows the hard forks: transactions of today's kind are mined since the last of them, when blocks paid
  * far less than the first ones.
  */
-export function chainOfSigner({ state, network, hasScanned }: SeeingWallet): SeenChain {
+export function chainOfSigner({ state, network, hasScanned }: ScannedWallet): SeenChain {
   const { lastBlockReward, height } = state;
   if (hasScanned) return { lastBlockReward, height };
   return { lastBlockReward, height: Math.max(height, networks[network].hardForks.at(-1)!.height) };

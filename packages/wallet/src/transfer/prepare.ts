@@ -103,7 +103,8 @@ function checkFunds(
   const leastFee = feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
   const needed = checkAmounts(destinations) + (isSubtracted ? 0n : leastFee);
-  const ownAddresses = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
+  const minorSet = new Set(minors);
+  const ownAddresses = addresses.filter(({ minor }) => minors.length === 0 || minorSet.has(minor));
   if (needed > sum(ownAddresses.map(({ balance }) => balance)))
     throw new WalletRefusal("NOT_ENOUGH_MONEY", "not enough money");
   if (needed > sum(ownAddresses.map(({ unlocked }) => unlocked)))
