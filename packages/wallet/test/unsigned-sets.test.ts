@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IDENTITY } from "@anulo/crypto";
-import { decode, encode, paymentIdNonce, toHex, writeExtra } from "@anulo/protocol";
+import { decode, decodeInSteps, encode, paymentIdNonce, toHex, writeExtra } from "@anulo/protocol";
 import { signSet } from "../src/actions/sign-set.ts";
 import { readConstruction } from "../src/cold-signing/construction.ts";
 import { describeSet } from "../src/cold-signing/describe-set.ts";
 import { forSigner, previewOf } from "../src/cold-signing/prepare-unsigned.ts";
-import { unsignedKind } from "../src/cold-signing/tx-sets.ts";
+import { type Kind, signedKind, unsignedKind } from "../src/cold-signing/tx-sets.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { multisigKind } from "../src/multisig/tx-set.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { signerOf } from "../src/signer/signer.ts";
 import { chainOfSigner } from "../src/transfer/fee-limits.ts";
@@ -68,10 +69,10 @@ test("a preview weighs what the signed transaction will, and shows no key image"
 });
 
 for (const changeAmount of [200n, 0n]) {
-  test(`the signer reads what was asked for, with change of ${changeAmount}`, () => {
+  test(`the signer reads what was asked for, with change of ${changeAmount}`, async () => {
     const ringed = ringedTo(changeAmount);
     const data = handedOut(ringed);
-    const read = readConstruction(data, finder, unknownChain).ringed;
+    const { ringed: read } = await readConstruction(data, finder, unknownChain);
     assert.deepEqual(
       read.destinations.map(({ amount, paymentId: id }) => [amount, id]),
       [[1500n - changeAmount, paymentId]],
@@ -110,13 +111,32 @@ test("a set of inputs without number is described, or refused, not choked on", (
   assert.equal(describeSet([{ data: { ...data, sources } }], "regtest").desc[0]!.ring_size, 16);
 });
 
-test("a set is read back as it was written", () => {
-  const newOutputs = { offset: 7, total: 7, outputs: [] };
-  const set = { version: 2, transactions: [handedOut(ringedTo(200n))], newOutputs };
-  assert.deepEqual(decode(unsignedKind.codec, encode(unsignedKind.codec, set)), set);
+test("a set is read back as it was written, with a pause after each item", () => {
+  const steps: string[] = [];
+  const read = <T>({ codec, steps: stepsOf }: Kind<T>, set: T) => {
+    const encoded = encode(codec, set);
+    assert.deepEqual(decode(codec, encoded), set);
+    const reading = decodeInSteps(stepsOf, encoded);
+    let count = 0;
+    let step = reading.next();
+    for (; step.done !== true; step = reading.next()) count++;
+    assert.deepEqual(step.value, set);
+    steps.push(`${count}`);
+  };
+  const transactions = [handedOut(ringedTo(200n)), handedOut(ringedTo(0n))];
+  const exported = {
+    ...{ version: 1, oneTimeKey: alice.spendPublic, outputIndex: 0, globalIndex: 5n, flags: 0, amount: 5n },
+    ...{ txPublicKey: bob.spendPublic, additionalTxPublicKeys: [], account: 0, address: 0 },
+  };
+  read(unsignedKind, { version: 2, transactions, newOutputs: { offset: 7, total: 9, outputs: [exported] } });
+  const keyImages = [alice.spendPublic, bob.spendPublic, alice.viewPublic];
+  const ownOutputs = [{ pairSize: 2, oneTimeKey: alice.spendPublic, keyImage: bob.spendPublic }];
+  read(signedKind, { version: 0, transactions: [], keyImages, ownOutputs });
+  read(multisigKind, { transactions: [], signers: keyImages });
+  assert.deepEqual(steps, ["3", "4", "3"]);
 });
 
-test("the signer refuses whatever isn't true, or isn't good for it", () => {
+test("the signer refuses whatever isn't true, or isn't good for it", async () => {
   const data = handedOut(ringedTo(200n));
   const [first, second] = data.sources;
   const withSource = (changed: Partial<NonNullable<typeof first>>) => {
@@ -166,11 +186,11 @@ test("the signer refuses whatever isn't true, or isn't good for it", () => {
     },
   };
   for (const [what, changed] of Object.entries(bad))
-    assert.throws(() => readConstruction(changed, finder, unknownChain), WalletRefusal, what);
-  readConstruction(data, finder, unknownChain);
+    await assert.rejects(readConstruction(changed, finder, unknownChain), WalletRefusal, what);
+  await readConstruction(data, finder, unknownChain);
 });
 
-test("the signer refuses a fee beyond all that was ever asked for, less where it knows the reward", () => {
+test("the signer refuses a fee beyond all that was ever asked for, less where it knows the reward", async () => {
   const data = handedOut(ringedTo(200n));
   const [first, second] = data.sources;
   const leaving = (fee: bigint) => ({
@@ -178,31 +198,25 @@ test("the signer refuses a fee beyond all that was ever asked for, less where it
     sources: [{ ...first!, amount: 700n + fee - 100n }, second!],
   });
   const known = { lastBlockReward: 600_000_000_000n, height: 3_000_000 };
-  const isAbsurd = (fee: bigint, seen = unknownChain) => {
+  const isAbsurd = async (fee: bigint, seen = unknownChain) => {
     try {
-      readConstruction(leaving(fee), finder, seen);
+      await readConstruction(leaving(fee), finder, seen);
     } catch (error) {
       return /fee is absurd/.test((error as Error).message);
     }
     return false;
   };
   const coin = 10n ** 12n;
-  assert.deepEqual(
-    [coin, 100n * coin].map((fee) => isAbsurd(fee)),
-    [false, true],
-  );
-  assert.deepEqual(
-    [coin / 100n, coin].map((fee) => isAbsurd(fee, known)),
-    [false, true],
-  );
+  assert.deepEqual(await Promise.all([coin, 100n * coin].map((fee) => isAbsurd(fee))), [false, true]);
+  assert.deepEqual(await Promise.all([coin / 100n, coin].map((fee) => isAbsurd(fee, known))), [false, true]);
 });
 
-test("no length of extra makes an absurd fee acceptable", () => {
+test("no length of extra makes an absurd fee acceptable", async () => {
   const data = handedOut(ringedTo(200n));
   const [first, second] = data.sources;
   const absurd = { ...data, sources: [{ ...first!, amount: 700n + 100n * 10n ** 12n }, second!] };
   const extra = new Uint8Array(1_000_000);
-  assert.throws(() => readConstruction({ ...absurd, extra }, finder, unknownChain), /fee is absurd/);
+  await assert.rejects(readConstruction({ ...absurd, extra }, finder, unknownChain), /fee is absurd/);
 });
 
 test("a signer that has never seen a node takes the chain to be as long as it is at least", () => {

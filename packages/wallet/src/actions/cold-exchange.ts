@@ -29,7 +29,7 @@ const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
 /** Number of key images in one request to the node. */
 const KEY_IMAGES_PER_CALL = 1000;
 /** Number of key images in one change: to apply one holds the event loop. */
-const KEY_IMAGES_PER_CHANGE = 256;
+export const KEY_IMAGES_PER_CHANGE = 256;
 /** The same of outputs. */
 const OUTPUTS_PER_CHANGE = 256;
 

@@ -13,6 +13,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
 import { partToExport } from "./cold-exchange.ts";
+import { learnSignedImages } from "./signed-images.ts";
 
 /** An encrypted set of transactions, and who signs it next: the holder of the spend key, or another signer. */
 export type HandedOut = { readonly to: "spendKey" | "cosigner"; readonly sealed: Uint8Array };
@@ -63,8 +64,7 @@ export async function takeSigned(wallet: Wallet, sealed: Uint8Array): Promise<re
     throw new WalletRefusal("BAD_SIGNED_TX_DATA", "Failed to parse signed tx data.");
   const { keyImages, ownOutputs, transactions } = set;
   if (wallet.signer.asksForKeyImages) {
-    const learnt = { offset: 0, keyImages, spent: [], transactions: [] };
-    await wallet.learnKeyImages({ kind: "keyImages", ...learnt });
+    await learnSignedImages(wallet, keyImages);
     const images = ownOutputs.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
     await wallet.learnKeyImages({ kind: "coldKeyImages", images });
   }

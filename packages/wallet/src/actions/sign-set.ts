@@ -22,7 +22,7 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
   const chain = chainOfSigner(wallet);
   const signed: SignedTransaction[] = [];
   for (const data of set.transactions) {
-    const { ringed, change } = readConstruction(data, finder, chain);
+    const { ringed, change } = await readConstruction(data, finder, chain);
     if (ringed.inputs.some(({ keyImage }) => keyImage && wallet.outputOf(keyImage)?.frozen))
       throw signingRefusal("it spends a frozen output");
     const signing = { keys: finder.keys, change };

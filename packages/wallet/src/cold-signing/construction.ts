@@ -39,6 +39,7 @@ import {
   type SignedTransaction,
 } from "../transfer/stages.ts";
 import { UNKNOWN_TX_KEY } from "../transfer/unknown-tx-key.ts";
+import { mapPatiently } from "../turns.ts";
 import { type Finder, importOutput } from "./exported-outputs.ts";
 import type { SignedSet } from "./tx-sets.ts";
 
@@ -147,15 +148,23 @@ function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver 
   return { spendPublic, viewPublic, isSubaddress: change.isSubaddress === 1 };
 }
 
+/** Number of inputs checked before yielding to the event loop: half a millisecond each. */
+const INPUTS_AT_ONCE = 16;
+
 /** The transaction that the construction data describe, after all checks. Throws `WalletRefusal`. */
-export function readConstruction(
+export async function readConstruction(
   data: ConstructionData,
   finder: Finder,
   chain: SeenChain,
-): { ringed: RingedTransaction; change: Receiver } {
+): Promise<{ ringed: RingedTransaction; change: Receiver }> {
   checkForm(data, chain);
   if (data.unlockTime !== 0n) throw signingRefusal("transaction cannot have non-zero unlock time");
-  const inputs = data.sources.map((source) => inputOf(source, finder));
+  const bySource = await mapPatiently(
+    data.sources,
+    (source) => ({ input: inputOf(source, finder), ring: ringOf(source) }),
+    { stepsAtOnce: INPUTS_AT_ONCE },
+  );
+  const inputs = bySource.map(({ input }) => input);
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
     throw signingRefusal("an output is spent twice");
   const fee = feeOfConstruction(data);
@@ -166,7 +175,7 @@ export function readConstruction(
     destinations,
     change: data.change.amount,
     fee,
-    rings: data.sources.map(ringOf),
+    rings: bySource.map(({ ring }) => ring),
     unlockTime: 0n,
   };
   return { ringed, change: changeReceiver(data, finder) };

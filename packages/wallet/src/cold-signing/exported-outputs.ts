@@ -68,7 +68,7 @@ export type ExportedOutputs = {
 /** Written in today's format: three values. 0.18.0 wrote two, without the total: these can be read too. */
 export const exportedOutputs: Codec<ExportedOutputs> = {
   read(reader) {
-    const steps = readSteps(reader);
+    const steps = exportedInSteps(reader);
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -82,9 +82,10 @@ export const exportedOutputs: Codec<ExportedOutputs> = {
 
 /** Reads the form of `exportedOutputs`, and nothing behind it; pauses between outputs. Throws `BadBytes`. */
 export const readExported = (bytes: Uint8Array): Generator<void, ExportedOutputs> =>
-  decodeInSteps(readSteps, bytes);
+  decodeInSteps(exportedInSteps, bytes);
 
-function* readSteps(reader: Reader): Generator<void, ExportedOutputs> {
+/** Reads the form of `exportedOutputs`; pauses between outputs. Throws `BadBytes`. */
+export function* exportedInSteps(reader: Reader): Generator<void, ExportedOutputs> {
   const values = varint.read(reader);
   if (values !== 2 && values !== 3) throw reader.bad("no list of outputs");
   const offset = varint.read(reader);

@@ -2,7 +2,7 @@
  * Sets of transactions that are sent from signer to signer until enough have signed. Source: wallet2.h
  * `multisig_tx_set`.
  */
-import { bytes32, list, struct, type TypeOf } from "@anulo/protocol";
+import { bytes32, list, type Reader, readList, struct, type TypeOf } from "@anulo/protocol";
 import { forSigner } from "../cold-signing/prepare-unsigned.ts";
 import { magicOf, type Sealer } from "../cold-signing/sealed.ts";
 import { type Kind, sealSet, unsealSet } from "../cold-signing/tx-sets.ts";
@@ -12,10 +12,16 @@ const multisigSet = struct().field("transactions", list(pendingTransaction)).fie
 
 export type MultisigSet = TypeOf<typeof multisigSet>;
 
+function* multisigInSteps(reader: Reader): Generator<void, MultisigSet> {
+  const transactions = yield* readList(reader, pendingTransaction);
+  return { transactions, signers: yield* readList(reader, bytes32) };
+}
+
 /** The magic and the codec of a multisig set. */
 export const multisigKind: Kind<MultisigSet> = {
   magic: magicOf("Monero multisig unsigned tx set", 1),
   codec: multisigSet,
+  steps: multisigInSteps,
 };
 
 /** Encrypts the set for the next signer; payment ids are decrypted in it. */
