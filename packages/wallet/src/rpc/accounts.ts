@@ -15,6 +15,8 @@ import { rememberedPatiently } from "./remembered.ts";
 const MAX_ADDRESSES_PER_CALL = 65_536;
 /** Maximum number of addresses in one response that the account does not have: each takes 0.3 ms to compute. */
 const MAX_FOREIGN_ADDRESSES = 1000;
+/** Maximum number of addresses that a wallet recognises, with its look-ahead: some 100 bytes each, with their labels. */
+const MAX_RECOGNISED = 4_000_000;
 
 function balanceOf(wallet: Wallet, account: number, strict: boolean): AccountBalance {
   return accountBalance(wallet.state, {
@@ -36,6 +38,24 @@ function checkAddress(wallet: Wallet, { major, minor }: SubaddressIndex): void {
   if (minor >= wallet.state.accounts[major]!.addresses.length) {
     throw new WalletRefusal("ADDRESS_INDEX_OUT_OF_BOUNDS", "address index is out of bound");
   }
+}
+
+/**
+ * Throws `WalletRefusal` if so many further accounts or addresses are more than a wallet may recognise: callers can ask
+ * for them again and again.
+ */
+function checkRoom(
+  { state, subaddresses }: Pick<Wallet, "state" | "subaddresses">,
+  { accounts = 0, addresses = 0 }: { readonly accounts?: number; readonly addresses?: number },
+): void {
+  const { lookahead } = subaddresses;
+  const used = state.accounts.reduce((sum, account) => sum + account.addresses.length, 0);
+  const most = state.accounts.length + accounts + lookahead.accounts;
+  if (used + addresses + most * lookahead.addresses <= MAX_RECOGNISED) return;
+  throw new WalletRefusal(
+    "UNKNOWN_ERROR",
+    `a wallet has at most ${MAX_RECOGNISED} addresses, with its look-ahead in each account`,
+  );
 }
 
 function checkForeignAddresses({ state }: Wallet, major: number, minors: readonly number[]): void {
@@ -221,6 +241,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     }
     checkKeptText("label", label, count);
     checkAccount(wallet, account_index);
+    checkRoom(wallet, { addresses: count });
     const minors = await wallet.createAddresses(account_index, label, count);
     await wallet.prepareAddresses(minors.map((minor) => ({ major: account_index, minor })));
     const addresses = minors.map((minor) => wallet.addressOf({ major: account_index, minor }));
@@ -272,6 +293,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
   },
   async createAccount({ label }, { opened: { wallet } }) {
     checkKeptText("label", label);
+    checkRoom(wallet, { accounts: 1 });
     const major = await wallet.createAccount(label);
     return { account_index: major, address: wallet.addressOf({ major, minor: 0 }) };
   },
