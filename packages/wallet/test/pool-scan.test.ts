@@ -7,6 +7,7 @@ import { createKeys } from "../src/keys/wallet-keys.ts";
 import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
 import { lookTogether } from "../src/scan/pool-look.ts";
+import { NumberSet, PoolNumbers } from "../src/scan/pool-numbers.ts";
 import { PoolScan } from "../src/scan/pool-scan.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import { recordedPool } from "./recorded-node.ts";
@@ -103,4 +104,56 @@ test("key images that came from elsewhere have all strangers asked for again, no
     [ids[1]],
   );
   assert.deepEqual(asked.toSorted(), [...ids, ...ids].toSorted());
+});
+
+test("what many wallets have seen is remembered once, as long as it waits and one of them is open", async () => {
+  const numbers = new PoolNumbers();
+  const { daemon, node, asked } = createNode();
+  const pools = [createContext(), createContext()].map((context) => new PoolScan(context, numbers));
+  const lookers = pools.map((pool) => ({ pool, own: [] }));
+  for (const picture of await lookTogether(daemon, lookers)) assert.deepEqual(picture().finds, []);
+  assert.deepEqual([asked.length, numbers.size], [ids.length, ids.length]);
+  const late = new PoolScan(createContext(), numbers);
+  await lookTogether(daemon, [...lookers, { pool: late, own: [] }]);
+  assert.deepEqual(asked.toSorted(), [...ids, ...ids].toSorted(), "a further wallet has not seen them");
+  node.waiting = ids.slice(1);
+  await lookTogether(daemon, lookers);
+  assert.ok(!late.wants(ids[0]!) && pools.every((pool) => pool.wants(ids[0]!)));
+  assert.equal(numbers.size, ids.length, "one wallet has not looked since");
+  late.close();
+  assert.equal(numbers.size, ids.length - 1);
+  node.waiting = ids;
+  await lookTogether(daemon, lookers);
+  assert.deepEqual(asked.slice(2 * ids.length), [ids[0]], "it came back");
+  for (const pool of pools) pool.close();
+  assert.equal(numbers.size, 0);
+  await look(daemon, pools[0]!);
+  assert.equal(numbers.size, 0, "a closed wallet remembers nothing more");
+});
+
+test("a set of numbers has what was added and not deleted", () => {
+  const random = seededRandom("numbers");
+  const [set, other] = [new NumberSet(), new NumberSet()];
+  const [model, otherModel] = [new Set<number>(), new Set<number>()];
+  for (let i = 0; i < 3000; i++) {
+    const [kind, high, low] = random(3) as unknown as [number, number, number];
+    const number = ((high & 3) << 8) | low;
+    const [into, modelOf] = kind < 128 ? [set, model] : [other, otherModel];
+    if (kind % 3 === 0) {
+      into.delete(number);
+      modelOf.delete(number);
+    } else {
+      into.add(number);
+      modelOf.add(number);
+    }
+  }
+  const ascending = (numbers: Iterable<number>) => [...numbers].sort((a, b) => a - b);
+  const both = ascending([...model].filter((number) => otherModel.has(number)));
+  assert.deepEqual([...set.values()], ascending(model));
+  assert.deepEqual([...set.values(other)], both);
+  assert.deepEqual([...NumberSet.shared([set, other]).values()], both);
+  assert.deepEqual([...NumberSet.shared([]).values()], []);
+  for (let number = 0; number < 1100; number++) assert.equal(set.has(number), model.has(number));
+  set.clear();
+  assert.deepEqual([...set.values()], []);
 });

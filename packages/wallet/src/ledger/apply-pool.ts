@@ -61,11 +61,14 @@ export function spendsFromPool(ledger: Ledger, { finds }: PoolSnapshot, seconds:
  */
 export function outgoingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): WalletChange[] {
   const changes: WalletChange[] = [];
-  let ids: ReadonlySet<string> | undefined;
-  for (const payment of ledger.state.outgoing.unconfirmed()) {
+  const unconfirmed = ledger.state.outgoing.unconfirmed();
+  const waiting = idsIn(
+    picture,
+    unconfirmed.map(({ txHash }) => txHash),
+  );
+  for (const payment of unconfirmed) {
     const id = toHex(payment.txHash);
-    ids ??= idsOf(picture);
-    const isInPool = ids.has(id);
+    const isInPool = waiting.has(id);
     const isOwn = payment.blob !== undefined;
     const next = nextState(payment.state, { isInPool, mayBeLost: !isOwn && isLate(payment, seconds) });
     const isNews = isOwn && isInPool && payment.isSeen !== true;
@@ -75,12 +78,22 @@ export function outgoingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds:
   return changes;
 }
 
-/** Ids of all transactions in the pool, in hex. */
-function idsOf({ ids }: PoolSnapshot): Set<string> {
-  const hex = toHex(ids);
-  const all = new Set<string>();
-  for (let at = 0; at < hex.length; at += 64) all.add(hex.slice(at, at + 64));
-  return all;
+const ID_BYTES = 32;
+const PREFIXES = 65_536;
+
+/** Those of some transactions (ids) that are in the pool, in hex; a pool may have a hundred thousand others. */
+function idsIn({ ids }: PoolSnapshot, txHashes: readonly Uint8Array[]): ReadonlySet<string> {
+  const present = new Set<string>();
+  if (txHashes.length === 0) return present;
+  const asked = new Set(txHashes.map(toHex));
+  const prefixes = new Uint8Array(PREFIXES);
+  for (const [first, second] of txHashes) prefixes[first! | (second! << 8)] = 1;
+  for (let at = 0; at < ids.length; at += ID_BYTES) {
+    if (prefixes[ids[at]! | (ids[at + 1]! << 8)] === 0) continue;
+    const id = toHex(ids.slice(at, at + ID_BYTES));
+    if (asked.has(id)) present.add(id);
+  }
+  return present;
 }
 
 /** Whether a transaction should have reached the pool by now; `seconds` since 1970. */

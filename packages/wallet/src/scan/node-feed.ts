@@ -7,6 +7,7 @@ import { createForkCheck } from "./check-forks.ts";
 import type { Follower } from "./followers.ts";
 import type { FromWorker, PoolSnapshot } from "./messages.ts";
 import { type Looker, lookTogether } from "./pool-look.ts";
+import { PoolNumbers } from "./pool-numbers.ts";
 
 /**
  * Milliseconds that requests wait for those of other wallets of the node: as long as more of them come, but not longer
@@ -142,6 +143,8 @@ async function lookFor(daemon: Daemon, asking: readonly Asking[]): Promise<void>
 
 /** The feeds of one scan thread. */
 export class NodeFeeds {
+  /** The transactions that wallets have seen in pools. */
+  readonly poolNumbers: PoolNumbers = new PoolNumbers();
   readonly #feeds = new Set<NodeFeed>();
   readonly #ends = new WeakMap<PoolSnapshot, Done>();
 

@@ -3,7 +3,7 @@ import { fromHex, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import { secretsAtOnce, siftHere } from "./followers.ts";
 import type { OwnTransaction, PoolSnapshot } from "./messages.ts";
-import { PoolEntry, type PoolScan, waiting } from "./pool-scan.ts";
+import { PoolEntry, PoolScan, waiting } from "./pool-scan.ts";
 import { readKeys, type Sifted } from "./sift.ts";
 
 /**
@@ -42,7 +42,10 @@ export async function lookTogether(
     }
   };
   each(lookers, ({ pool, own }) => pool.begin(present, contradicted, own));
-  const unknownIds = ids.filter((id) => lookers.some(({ pool }) => pool.wants(id)));
+  const unknownIds = PoolScan.wantedBy(
+    lookers.map(({ pool }) => pool),
+    ids,
+  );
   for (let at = 0; at < unknownIds.length; at += TRANSACTIONS_PER_QUESTION) {
     const txs_hashes = unknownIds.slice(at, at + TRANSACTIONS_PER_QUESTION);
     const { txs } = await daemon.getTransactions({ txs_hashes, prune: true });

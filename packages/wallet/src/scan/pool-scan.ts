@@ -4,6 +4,7 @@ import { fromHex, toHex } from "@anulo/protocol";
 import { LazyMap } from "../packed/lazy-map.ts";
 import { describeUnpaid, pickOwn, type ScanContext, scanTransactions } from "./candidates.ts";
 import type { OwnTransaction, PoolFind, PoolSnapshot } from "./messages.ts";
+import { NumberSet, PoolNumbers } from "./pool-numbers.ts";
 import { type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
 
@@ -39,8 +40,12 @@ export class PoolEntry {
 
 export class PoolScan {
   readonly #context: ScanContext;
-  /** Transactions of the pool by id (hex), each scanned once; undefined for those that don't concern the wallet. */
-  readonly #finds = new LazyMap<string, PoolFind | undefined>();
+  readonly #numbers: PoolNumbers;
+  /** Transactions of the pool that concern the wallet, by id (hex), each scanned once. */
+  readonly #finds = new LazyMap<string, PoolFind>();
+  /** Numbers of the others that were scanned. */
+  readonly #seenNumbers = new NumberSet();
+  #isClosed = false;
   /**
    * Other transactions by id (hex), scanned since the last scan of blocks: they may spend an output that a scan under
    * way finds.
@@ -52,8 +57,16 @@ export class PoolScan {
   /** Number of pool transactions for which the node has seen a double spend. */
   #contradicted = 0;
 
-  constructor(context: ScanContext) {
+  /** `numbers`: those of all wallets whose pools are looked at together. */
+  constructor(context: ScanContext, numbers: PoolNumbers = new PoolNumbers()) {
     this.#context = context;
+    this.#numbers = numbers;
+  }
+
+  /** Releases what it remembers. */
+  close(): void {
+    this.#forgetSeen();
+    this.#isClosed = true;
   }
 
   /** The scan context, with the view key. */
@@ -75,15 +88,33 @@ export class PoolScan {
     if (contradicted !== undefined && contradicted !== this.#contradicted) {
       this.#contradicted = contradicted;
       for (const id of this.#finds.keys()) if (!this.#own.has(id)) this.#finds.delete(id);
+      this.#forgetSeen(this.#own);
     }
     for (const id of this.#finds.keys()) if (!present.has(id)) this.#finds.delete(id);
+    for (const number of this.#seenNumbers.values(this.#numbers.absentFrom(present))) this.#forget(number);
     for (const id of this.#strangers.keys()) if (!present.has(id)) this.#dropStranger(id);
-    for (const each of own) if (present.has(each.id) && !this.#finds.has(each.id)) this.#lookAtOwn(each);
+    for (const each of own) if (present.has(each.id) && this.wants(each.id)) this.#lookAtOwn(each);
   }
 
   /** Whether a transaction (hex) has not been scanned yet. */
   wants(id: string): boolean {
-    return !this.#finds.has(id);
+    if (this.#finds.has(id)) return false;
+    const number = this.#numbers.numberOf(id);
+    return number === undefined || !this.#seenNumbers.has(number);
+  }
+
+  /** Those of some transactions (hex) that any of these wallets has not scanned yet. */
+  static wantedBy(pools: readonly PoolScan[], ids: readonly string[]): string[] {
+    const [first] = pools;
+    if (first === undefined) return [];
+    const numbers = first.#numbers;
+    const isShared = pools.every((pool) => pool.#numbers === numbers);
+    const seenByAll = NumberSet.shared(isShared ? pools.map((pool) => pool.#seenNumbers) : []);
+    return ids.filter((id) => {
+      const number = numbers.numberOf(id);
+      if (number !== undefined && seenByAll.has(number)) return false;
+      return pools.some((pool) => pool.wants(id));
+    });
   }
 
   /** Scans those of the transactions that have not been scanned yet. */
@@ -95,22 +126,20 @@ export class PoolScan {
       const { id, doubleSpendSeen } = entry;
       if (!this.wants(id)) continue;
       const transaction = byId.get(id);
-      this.#finds.set(id, transaction && { transaction, doubleSpendSeen });
-      if (transaction === undefined) this.#keepStranger(id, entry.stranger);
+      if (transaction !== undefined) this.#finds.set(id, { transaction, doubleSpendSeen });
+      else {
+        this.#see(id);
+        this.#keepStranger(id, entry.stranger);
+      }
     }
   }
 
   /** The transactions found in the pool, in the node's order; `empty` if there are none. */
   snapshot(empty: PoolSnapshot): PoolSnapshot {
-    const ownFinds = [...this.#finds].flatMap(([id, find]) =>
-      find === undefined ? [] : [[id, find] as const],
-    );
-    if (ownFinds.length === 0) return empty;
+    const ownFinds = new Map(this.#finds);
+    if (ownFinds.size === 0) return empty;
     const { ids } = empty;
-    return {
-      ids,
-      finds: ownFinds.length > 1 ? inOrder(new Map(ownFinds), ids) : ownFinds.map(([, find]) => find),
-    };
+    return { ids, finds: ownFinds.size > 1 ? inOrder(ownFinds, ids) : [...ownFinds.values()] };
   }
 
   /**
@@ -120,16 +149,36 @@ export class PoolScan {
   withFound(picture: PoolSnapshot): PoolSnapshot {
     const { knownImages } = this.#context;
     for (const [id, find] of this.#strangers)
-      if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(keyImage)))
+      if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(keyImage))) {
+        const number = this.#numbers.numberOf(id);
+        if (number !== undefined) this.#forget(number);
         this.#finds.set(id, find);
+      }
     for (const id of this.#strangers.keys()) this.#dropStranger(id);
     return this.snapshot(picture.finds.length === 0 ? picture : { ids: picture.ids, finds: [] });
   }
 
   /** Makes the next scan include transactions that did not concern the wallet, since key images were imported. */
   forgetStrangers(): void {
-    for (const [id, find] of this.#finds)
-      if (find === undefined && !this.#own.has(id)) this.#finds.delete(id);
+    this.#forgetSeen(this.#own);
+  }
+
+  #see(id: string): void {
+    const before = this.#numbers.numberOf(id);
+    if (this.#isClosed || (before !== undefined && this.#seenNumbers.has(before))) return;
+    this.#seenNumbers.add(this.#numbers.take(id));
+  }
+
+  #forget(number: number): void {
+    if (!this.#seenNumbers.has(number)) return;
+    this.#seenNumbers.delete(number);
+    this.#numbers.release(number);
+  }
+
+  /** Forgets what was scanned, but for some transactions (hex). */
+  #forgetSeen(except: ReadonlySet<string> = NONE): void {
+    for (const number of this.#seenNumbers.values())
+      if (!except.has(this.#numbers.idOf(number))) this.#forget(number);
   }
 
   #dropStranger(id: string): void {
@@ -147,7 +196,8 @@ export class PoolScan {
 
   #lookAtOwn({ id, blob }: OwnTransaction): void {
     const [transaction] = scanTransactions(this.#context, [waiting({ id, form: "whole", blob })]);
-    this.#finds.set(id, transaction && { transaction, doubleSpendSeen: false });
+    if (transaction === undefined) this.#see(id);
+    else this.#finds.set(id, { transaction, doubleSpendSeen: false });
   }
 }
 

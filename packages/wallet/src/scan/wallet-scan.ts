@@ -112,7 +112,7 @@ export class WalletScan {
     const parts = { keys, table, skipsCoinbase, watched };
     const cover = (index: SubaddressIndex) => this.#cover(parts, index);
     this.#context = { ...parts, knownImages, cover, keyImages: new Map() };
-    this.#pool = new PoolScan(this.#context);
+    this.#pool = new PoolScan(this.#context, this.#feeds.poolNumbers);
     this.#ready = this.#coverInTurns(this.#context, message.used);
     await this.#ready;
   }
@@ -257,6 +257,7 @@ export class WalletScan {
     this.#resume(0);
     wipe(this.#context?.keys.viewSecret, this.#context?.keys.spendSecret);
     this.#context = undefined;
+    this.#pool?.close();
     this.#pool = undefined;
     if (this.#feed !== undefined) this.#feeds.giveBack(this.#feed);
     this.#feed = undefined;
