@@ -51,3 +51,32 @@ test("a reset leaves what remains if all blocks are undone one after the other, 
   assert.deepEqual([again.sums, again.counts, again.rest], [before.sums, before.counts, before.rest]);
   assert.deepEqual(again.outgoing.map(([id]) => id).sort(), before.outgoing.map(([id]) => id).sort());
 });
+
+test("a payment that a reorganisation may still undo can be sent again after a reset", () => {
+  const ledger = newLedger();
+  const { state } = ledger;
+  const chain = (withPayment: boolean) => {
+    mine(ledger, 1, transaction(1, 1, { received: [output({ key: 1, amount: 100n })] }));
+    if (withPayment) mine(ledger, 2, transaction(200, 2, { spends: [1], fee: 5n }));
+    for (let height = 3; height < 20; height++) mine(ledger, height);
+  };
+  mine(ledger, 1, transaction(1, 1, { received: [output({ key: 1, amount: 100n })] }));
+  applyChange(ledger, { kind: "outgoing", payment: payment(200, { state: "pending" }), txKeys: [] });
+  chain(true);
+  assert.equal(state.outgoing.get(toHex(bytes(200)))?.state, "confirmed");
+  applyChange(ledger, { kind: "reset", hard: true });
+  chain(false);
+  const forgotten = state.outgoing.get(toHex(bytes(200)));
+  assert.deepEqual(
+    [forgotten?.state, forgotten?.height, forgotten?.blob],
+    ["forgotten", 0, payment(200).blob],
+  );
+  assert.equal(state.outputs.withKey(bytes(1))?.pendingSpend, toHex(bytes(200)), "its input is not free");
+  applyChange(ledger, { kind: "reset", hard: false });
+  chain(true);
+  assert.equal(state.outgoing.get(toHex(bytes(200)))?.state, "confirmed");
+  assert.equal(state.outputs.withKey(bytes(1))?.pendingSpend, undefined);
+  for (let height = 20; height < 110; height++) mine(ledger, height);
+  applyChange(ledger, { kind: "reset", hard: false });
+  assert.equal(state.outgoing.get(toHex(bytes(200))), undefined, "one that is final is found in its block");
+});

@@ -161,8 +161,9 @@ function replaceAddressBook({ state, touched }: Ledger, entries: readonly Addres
 
 /** Removes tags that no account has any more. Source: wallet2.cpp `set_account_tag`. */
 function dropUnusedTags({ state, touched }: Ledger): void {
+  const usedTags = new Set(state.accounts.map((account) => account.tag));
   for (const tag of state.accountTags.keys()) {
-    if (state.accounts.some((account) => account.tag === tag)) continue;
+    if (usedTags.has(tag)) continue;
     touched.delete("accountTags", tag);
     state.accountTags.delete(tag);
   }
@@ -217,7 +218,8 @@ function releaseInputs(ledger: Ledger, payment: OutgoingPayment): void {
 
 /**
  * Like the original, a reset loses destinations; unconfirmed payments reserve their inputs, but are not shown until
- * they are seen in the pool.
+ * they are seen in the pool. So do those in blocks that a reorganisation may still undo: the chain may not have them any
+ * more, and nothing else could send them again.
  */
 function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChange, { kind: "reset" }>): void {
   const { state, touched } = ledger;
@@ -225,9 +227,12 @@ function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChang
   const waiting = state.outgoing
     .unconfirmed()
     .filter((payment) => payment.state !== "failed" && payment.blob !== undefined);
+  waiting.push(...state.outgoing.withBlobUpTo(state.height));
   state.outgoing.clear();
-  for (const payment of waiting)
-    put(ledger, "outgoing", [[toHex(payment.txHash), { ...payment, state: "forgotten", destinations: [] }]]);
+  for (const payment of waiting) {
+    const forgotten = { ...payment, state: "forgotten", height: 0, destinations: [] } as const;
+    put(ledger, "outgoing", [[toHex(payment.txHash), forgotten]]);
+  }
   detachAll(ledger);
   state.lastBlockReward = 0n;
   touched.from("pool", 0);
