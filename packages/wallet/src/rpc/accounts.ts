@@ -1,4 +1,5 @@
 /** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
+import { mapSliced } from "@anulo/limits";
 import { BadAddress, parseAddress } from "@anulo/protocol";
 import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import type { OpenWallet } from "../file/open-wallet.ts";
@@ -91,13 +92,15 @@ function addressBalance(
 }
 
 function tagsOf({ state }: Wallet) {
+  const byTag = new Map<string, number[]>();
+  for (const [index, { tag }] of state.accounts.entries()) {
+    const indices = byTag.get(tag);
+    if (indices === undefined) byTag.set(tag, [index]);
+    else indices.push(index);
+  }
   return [...state.accountTags]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([tag, label]) => ({
-      tag,
-      label,
-      accounts: state.accounts.flatMap((account, index) => (account.tag === tag ? [index] : [])),
-    }));
+    .map(([tag, label]) => ({ tag, label, accounts: byTag.get(tag) ?? [] }));
 }
 
 async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: string): Promise<void> {
@@ -268,19 +271,21 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
       throw new WalletRefusal("UNKNOWN_ERROR", `Tag ${tag} is unregistered.`);
     }
     const tags = tag !== "" && regexp ? await tagsThatFit(wallet, tag) : new Set([tag]);
-    const matches = wallet.state.accounts.flatMap((account, index) => {
-      if (tag !== "" && tags?.has(account.tag) !== true) return [];
-      const { balance, unlocked } = balanceOf(wallet, index, strict_balances);
-      return [
-        {
-          account_index: index,
-          balance,
-          base_address: wallet.addressOf({ major: index, minor: 0 }),
-          label: account.addresses[0]!.label,
-          tag: account.tag,
-          unlocked_balance: unlocked,
-        },
-      ];
+    const indices = wallet.state.accounts.flatMap((account, major) =>
+      tag === "" || tags?.has(account.tag) === true ? [{ major, minor: 0 }] : [],
+    );
+    await wallet.prepareAddresses(indices);
+    const matches = await mapSliced(indices, (index) => {
+      const account = wallet.state.accounts[index.major]!;
+      const { balance, unlocked } = balanceOf(wallet, index.major, strict_balances);
+      return {
+        account_index: index.major,
+        balance,
+        base_address: wallet.addressOf(index),
+        label: account.addresses[0]!.label,
+        tag: account.tag,
+        unlocked_balance: unlocked,
+      };
     });
     if (regexp && matches.length === 0) {
       throw new WalletRefusal("UNKNOWN_ERROR", `No matches for regex filter ${tag} .`);

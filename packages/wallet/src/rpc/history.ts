@@ -1,5 +1,5 @@
 /** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
-import { runSliced } from "@anulo/limits";
+import { mapSliced, runSliced, TimeSlice } from "@anulo/limits";
 import { fromHex, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
 import { Drawn, wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import {
@@ -96,18 +96,30 @@ function* paymentsWith(
   return incoming.selected(yield* incoming.matching(filter));
 }
 
-/** Lists payments, which are formatted while the response is written. */
+/**
+ * Lists payments, which are formatted while the response is written. What is asked for several times is found once:
+ * otherwise each time would take as much memory as the payments.
+ */
 async function describePayments(wallet: Wallet, questions: readonly PaymentsWanted[]) {
   const parts: Selected<Paid>[] = [];
+  const byId = new Map<string | undefined, SelectedReceipts>();
+  const slice = new TimeSlice();
   for (const question of questions) {
-    const payments = await runSliced(paymentsWith(wallet.state, question));
-    await wallet.prepareAddresses(payments.receivers());
-    parts.push(new Selected(payments.length, (i) => ({ payment: payments.at(i), text: question.text })));
+    if (slice.isOver) await slice.yield();
+    const { paymentId, text } = question;
+    const payments = byId.get(paymentId) ?? (await runSliced(paymentsWith(wallet.state, question)));
+    if (!byId.has(paymentId)) await wallet.prepareAddresses(payments.receivers());
+    byId.set(paymentId, payments);
+    if (payments.length > 0)
+      parts.push(new Selected(payments.length, (i) => ({ payment: payments.at(i), text })));
   }
   const now = wallet.now();
   const all = joined(parts);
   return { payments: new Drawn(all.length, (place) => describePayment(wallet, all.at(place), now)) };
 }
+
+/** Notes that are stored in one turn of the event loop. */
+const NOTES_AT_ONCE = 256;
 
 /** Stands for no payment id. */
 const NO_PAYMENT_ID = "0".repeat(64);
@@ -270,13 +282,18 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     if (txids.length !== notes.length) {
       throw new WalletRefusal("UNKNOWN_ERROR", "Different amount of txids and notes");
     }
-    const ids = txids.map(checkTxId);
-    await Promise.all(ids.map((txHash, i) => wallet.commit({ kind: "note", txHash, note: notes[i]! })));
+    const ids = await mapSliced(txids, checkTxId);
+    for (let from = 0; from < ids.length; from += NOTES_AT_ONCE) {
+      const some = ids.slice(from, from + NOTES_AT_ONCE);
+      await Promise.all(
+        some.map((txHash, i) => wallet.commit({ kind: "note", txHash, note: notes[from + i]! })),
+      );
+    }
     return {};
   },
-  getTxNotes: ({ txids }, { opened: { wallet } }) => ({
-    notes: txids.map(checkTxId).map((id) => wallet.state.notes.get(id) ?? ""),
-  }),
+  async getTxNotes({ txids }, { opened: { wallet } }) {
+    return { notes: await mapSliced(txids, (txid) => wallet.state.notes.get(checkTxId(txid)) ?? "") };
+  },
   async freeze({ key_image }, { opened: { wallet } }) {
     const { keyImage } = namedOutput(wallet, key_image, "freeze");
     await wallet.commit({ kind: "frozen", keyImage, frozen: true });
