@@ -1,4 +1,5 @@
 /** The address book. Declarations: @anulo/rpc wallet/address-book. */
+import { isDeepStrictEqual } from "node:util";
 import { type Address, BadAddress, parseAddress, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { resolveAddress } from "../open-alias.ts";
@@ -69,9 +70,12 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
   },
   async editAddressBook(params, { opened: { wallet }, service }) {
     if (params.set_description) checkKeptText("description", params.description);
-    checkIndex(wallet, params.index);
+    const before = checkIndex(wallet, params.index);
     const address = params.set_address ? await resolveAddress(params.address, service) : undefined;
+    // While the name was looked up another call may have moved the entries.
     const old = checkIndex(wallet, params.index);
+    if (!isDeepStrictEqual(old, before))
+      throw new WalletRefusal("UNKNOWN_ERROR", "the entry has changed, or others have moved, meanwhile");
     const edited = {
       ...old,
       ...(address !== undefined ? editedAddress(wallet, address) : {}),

@@ -1,0 +1,46 @@
+/** The address book, while a name is looked up for one of its entries. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatAddress } from "@anulo/protocol";
+import type { WalletChange } from "../src/changes.ts";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
+import { addressBookHandlers } from "../src/rpc/address-book.ts";
+import type { WalletContext } from "../src/service.ts";
+import { seededRandom } from "./transfer-fixture.ts";
+
+const random = seededRandom("address book");
+const [first, second, third, other] = Array.from({ length: 4 }, () =>
+  formatAddress({ kind: "standard", ...createKeys(random) }, "regtest"),
+);
+
+function start() {
+  const ledger = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
+  const commit = async (change: WalletChange) => applyChange(ledger, change);
+  const wallet = { state: ledger.state, network: "regtest", commit };
+  const context = {
+    opened: { wallet },
+    service: { opened: { wallet }, options: { network: "regtest", daemon: { url: "" } } },
+  } as unknown as WalletContext;
+  const ask = async (name: string, params: object): Promise<object> => {
+    const { handler } = addressBookHandlers.find(({ call }) => call.name === name)!;
+    return await (handler as (params: object, context: WalletContext) => Promise<object>)(params, context);
+  };
+  const addresses = () => ledger.state.addressBook.map(({ address }) => address);
+  return { ask, addresses };
+}
+
+test("an entry gets no address that was meant for another, which others have moved meanwhile", async () => {
+  const { ask, addresses } = start();
+  for (const address of [first, second, third])
+    await ask("add_address_book", { address, description: "", payment_id: "" });
+  const edit = { index: 1, set_address: true, address: other };
+  const change = ask("edit_address_book", edit);
+  const removed = ask("delete_address_book", { index: 0 });
+  await assert.rejects(change, /others have moved/);
+  await removed;
+  assert.deepEqual(addresses(), [second, third]);
+  await ask("edit_address_book", edit);
+  assert.deepEqual(addresses(), [second, other]);
+});
