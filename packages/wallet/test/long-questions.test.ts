@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { toHex } from "@anulo/protocol";
+import { CachedFacts } from "../src/cached-facts.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createAccount, createLedger } from "../src/ledger/ledger.ts";
 import { accountHandlers } from "../src/rpc/accounts.ts";
@@ -90,6 +91,44 @@ test("tags are looked for in each account once, not once for each tag", async ()
   assert.ok(reads() - before <= 2);
   assert.deepEqual(tags.at(0), { tag: "other", label: "", accounts: [5, 7] });
   assert.deepEqual([tags.length, tags.at(1)], [299, { tag: "tag 1", label: "", accounts: [1] }]);
+});
+
+test("very many addresses are listed with pauses, all of them", async () => {
+  const { state } = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
+  const { addresses } = state.accounts[0]!;
+  while (addresses.length < 10_000) addresses.push({ label: `label ${addresses.length}` });
+  let isRead = false;
+  // Reading this one takes longer than a turn may.
+  const get = () => {
+    const end = performance.now() + 50;
+    while (performance.now() < end);
+    isRead = true;
+    return "slow";
+  };
+  Object.defineProperty(addresses[100], "label", { get });
+  const wallet = {
+    state,
+    facts: new CachedFacts(() => state),
+    prepareAddresses: async () => undefined,
+    addressOf: ({ minor }: { readonly minor: number }) => `address ${minor}`,
+  };
+  const few = await ask("get_address", wallet, { account_index: 0, address_index: [7, 5] });
+  const asked = ask("get_address", wallet, { account_index: 0, address_index: [] });
+  let isOver = false;
+  const over = asked.finally(() => {
+    isOver = true;
+  });
+  // Whatever needs no turn of the event loop has ended by then.
+  for (let i = 0; i < 1000; i++) await Promise.resolve();
+  assert.ok(isRead && !isOver, "nothing else came to its turn");
+  const answer = await over;
+  const factsOf = (lasting: Answer) => (lasting as unknown as { readonly facts: Answer }).facts;
+  const [all, some] = [answer, few].map((lasting) => factsOf(lasting).addresses!);
+  assert.deepEqual([all!.length, some!.length], [10_000, 2]);
+  const entry = { address: "address 5", address_index: 5, label: "label 5", used: false };
+  assert.deepEqual([some!.at(1), all!.at(5)], [entry, entry]);
+  const wrong = { account_index: 0, address_index: [...Array(5000).keys(), 10_000] };
+  await assert.rejects(ask("get_address", wallet, wrong), /address index is out of bound/);
 });
 
 test("addresses of many accounts are computed with pauses before they are listed", async () => {

@@ -1,5 +1,5 @@
 /** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
-import { mapSliced } from "@anulo/limits";
+import { type MaybePromise, mapSliced, runSliced } from "@anulo/limits";
 import { BadAddress, parseAddress } from "@anulo/protocol";
 import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import type { OpenWallet } from "../file/open-wallet.ts";
@@ -178,17 +178,22 @@ type AddressParams = ParamsOf<typeof declared.accounts.getAddress>;
 
 type ListedAddress = { readonly minor: number; readonly label: string; readonly used: boolean };
 
-/** The requested addresses with the wallet's data about them. */
-function addressesAskedFor(
+/** The requested addresses with the wallet's data about them; pauses in between. */
+function* listAddresses(
   wallet: Wallet,
   { account_index: major, address_index }: AddressParams,
-): ListedAddress[] {
+): Generator<void, ListedAddress[]> {
   checkAccount(wallet, major);
   const { addresses } = wallet.state.accounts[major]!;
-  const minors = address_index.length > 0 ? address_index : addresses.map((_, minor) => minor);
-  for (const minor of minors) checkAddress(wallet, { major, minor });
+  const minors = address_index.length > 0 ? address_index : addresses.keys();
   const used = wallet.state.outputs.sumsOf(major);
-  return minors.map((minor) => ({ minor, label: addresses[minor]!.label, used: used.has(minor) }));
+  const listed: ListedAddress[] = [];
+  for (const minor of minors) {
+    checkAddress(wallet, { major, minor });
+    listed.push({ minor, label: addresses[minor]!.label, used: used.has(minor) });
+    yield;
+  }
+  return listed;
 }
 
 async function describeAddresses(wallet: Wallet, major: number, addresses: readonly ListedAddress[]) {
@@ -204,14 +209,33 @@ async function describeAddresses(wallet: Wallet, major: number, addresses: reado
   };
 }
 
-/** Cached by its values, since a scan changes the wallet often, but its addresses hardly ever. */
+/** Maximum number of addresses that are listed, and compared with those of before, in one turn of the event loop. */
+const MAX_COMPARED = 4096;
+
+/**
+ * Cached by its values, since a scan changes the wallet often, but its addresses hardly ever; very many are listed anew,
+ * with pauses.
+ */
 function rememberedAddresses(wallet: Wallet, params: AddressParams) {
+  const { account_index: major, address_index } = params;
+  const count = address_index.length || (wallet.state.accounts[major]?.addresses.length ?? 0);
+  const list = () => runSliced(listAddresses(wallet, params));
+  const describe = async (addresses: MaybePromise<ListedAddress[]>) =>
+    await describeAddresses(wallet, major, await addresses);
+  if (count > MAX_COMPARED)
+    return rememberedPatiently(wallet, { name: "getAddress", params }, () => describe(list()));
   let addresses: ListedAddress[] | undefined;
-  const addressesOnce = () => (addresses ??= addressesAskedFor(wallet, params));
+  const addressesOnce = () => (addresses ??= endOf(listAddresses(wallet, params)));
   const basis = () => addressesOnce().flatMap(({ minor, label, used }) => [minor, label, used]);
-  return rememberedPatiently(wallet, { name: "getAddress", params, basis }, () =>
-    describeAddresses(wallet, params.account_index, addressesOnce()),
-  );
+  return rememberedPatiently(wallet, { name: "getAddress", params, basis }, () => describe(addressesOnce()));
+}
+
+/** What a generator returns, without pauses. */
+function endOf<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** Tags of accounts that match a pattern; undefined if the pattern is invalid. */
