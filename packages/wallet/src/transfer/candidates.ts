@@ -148,10 +148,29 @@ class RichestFirst implements OutputGroups {
 
 const NO_GROUPS: OutputGroups = { of: () => undefined, *[Symbol.iterator]() {} };
 
-/** Whether an account, or one of some of its addresses, has an output that matches. */
-function hasAny(outputs: OutputBook, { account, minors }: Payer, filter: FreeFilter): boolean {
+/** Finds whether an account, or one of some of its addresses, has an output that matches. Pauses in between. */
+function* hasAny(
+  outputs: OutputBook,
+  { account, minors }: Payer,
+  filter: FreeFilter,
+): Generator<void, boolean> {
   if (minors.length === 0) return outputs.freeOfAccount(account, filter).length > 0;
-  return minors.some((minor) => outputs.freeOfAddress({ major: account, minor }, filter).length > 0);
+  for (const minor of minors) {
+    if (outputs.freeOfAddress({ major: account, minor }, filter).length > 0) return true;
+    yield;
+  }
+  return false;
+}
+
+/** Finds those of some addresses of an account that have received anything, each once. Pauses in between. */
+function* receiversAmong(outputs: OutputBook, { account, minors }: Payer): Generator<void, number[]> {
+  const sums = outputs.sumsOf(account);
+  const receivers = new Set<number>();
+  for (const minor of minors) {
+    if (sums.has(minor)) receivers.add(minor);
+    yield;
+  }
+  return [...receivers];
 }
 
 type Pools = Pick<PaymentRequest, "groups" | "dustGroups" | "preferable">;
@@ -159,17 +178,21 @@ type Pools = Pick<PaymentRequest, "groups" | "dustGroups" | "preferable">;
 /** Finds the outputs from which a payment is made; undefined if none is worth spending. Pauses in between. */
 export function* poolsFor(
   parts: CandidateParts,
-  { account, minors }: Payer,
+  asked: Payer,
   { addresses }: Pick<AccountBalance, "addresses">,
 ): Generator<void, Pools | undefined> {
   const { outputs } = parts.wallet.state;
+  const { account } = asked;
+  const minors = yield* receiversAmong(outputs, asked);
+  // No address stands for all of them from here on.
+  if (asked.minors.length > 0 && minors.length === 0) return undefined;
   const [payer, filters] = [{ account, minors }, filtersOf(parts)];
   const ofAccount =
     minors.length === 0 ? yield* outputs.findFreeOfAccount(account, filters.hidden) : undefined;
   const preferable: Preferable = preferableIn(outputs, { ...payer, ofAccount }, filters.hidden);
   const hasHidden = preferable.first(boundOf(filters.clear.leastAmount)) !== undefined;
-  const hasDust = !outputs.isAllHidden && hasAny(outputs, payer, filters.dust);
-  const hasClear = hasHidden || (!outputs.isAllHidden && hasAny(outputs, payer, filters.clear));
+  const hasDust = !outputs.isAllHidden && (yield* hasAny(outputs, payer, filters.dust));
+  const hasClear = hasHidden || (!outputs.isAllHidden && (yield* hasAny(outputs, payer, filters.clear)));
   if (!hasClear && !hasDust) return undefined;
   const groupsOf = (filter: FreeFilter) => new RichestFirst(outputs, { payer, filter, addresses });
   return {
