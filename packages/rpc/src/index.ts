@@ -43,6 +43,8 @@ export { type DocumentOptions, openRpcDocument, type ServiceInfo } from "./openr
 export type { Page, Pages, PageType } from "./pages.ts";
 export { ALIVE_PATH, type CheckedPass, type Passed, Passes } from "./peers/pass.ts";
 export { createForwarder, type Forwarder, NoAnswer, NotReached, type Posting } from "./peers/pass-on.ts";
+export { mostRead, READS_PATH } from "./peers/read-frames.ts";
+export { ReadLink } from "./peers/read-link.ts";
 export { type Descriptions, fieldsOfCall } from "./reference/describe-fields.ts";
 export {
   type DocumentedError,
@@ -89,7 +91,7 @@ export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export { Drawn, drawn, type Written, writtenInParts } from "./schema/written.ts";
 export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
-export { type Answer, misdirected } from "./server/answer.ts";
+export { type Answer, misdirected, notAllowed } from "./server/answer.ts";
 export { type Bearer, FORBIDDEN, scopeRefusal, type TokenAuth, wrongWallet } from "./server/bearer.ts";
 export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { type CallTally, createCallTally } from "./server/call-tally.ts";

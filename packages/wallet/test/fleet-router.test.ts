@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
-import { createRpcServer, type NamedRequest, Passes } from "@anulo/rpc";
+import { createRpcServer, type NamedRequest, Passes, READS_PATH } from "@anulo/rpc";
 import type { FleetMember } from "@anulo/store";
 import { Router } from "../src/fleet/router.ts";
 
@@ -27,6 +27,8 @@ type Peer = {
   /** Its answers wait for this. */
   slow: Promise<void> | undefined;
   readonly process: string;
+  /** Number of requests with a pass that have come. */
+  readonly passes: number;
 };
 
 /** A router in front of a service that answers with its process's name. */
@@ -63,6 +65,7 @@ async function peer(
     aliveMs,
   });
   let handled = 0;
+  let passes = 0;
   const server = await createRpcServer({
     calls: [],
     prefix: "/wallets",
@@ -73,7 +76,10 @@ async function peer(
     context: () => handled++,
     limits: { halfClosedMs: 200 },
     elsewhere: {
-      passOf: (head) => router.passOf(head),
+      passOf: (head) => {
+        passes += 1;
+        return router.passOf(head);
+      },
       answer: async (request) => {
         await (request.isPassedOn ? state.slow : undefined);
         const body = `${process[0]} ${request.name}${request.restricted ? " restricted" : ""}`;
@@ -94,6 +100,9 @@ async function peer(
     url: server.urls[0]!,
     held,
     process,
+    get passes() {
+      return passes;
+    },
     set isSure(isSure: boolean) {
       state.isSure = isSure;
     },
@@ -336,10 +345,26 @@ test("a former membership at the address of a process that was started anew gets
   assert.deepEqual(await Promise.all(answered), ["c w", "c w"]);
 });
 
+test("many reads of another process's wallets take one connection and one pass", async (t) => {
+  const { fleet, a, c } = await three(t);
+  fleet.owners.set("w", c.process);
+  c.held.add("w");
+  // The first ones come while the connection is opened.
+  let before = -1;
+  while (c.passes !== before) {
+    before = c.passes;
+    assert.equal(await ask(a, "w"), "c w");
+  }
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(a, "w")));
+  assert.deepEqual(new Set(answers), new Set(["c w"]));
+  assert.equal(c.passes, before);
+});
+
 test("slow calls to a process keep no others from it", async (t) => {
   const { fleet, a } = await three(t);
   const waiting: ServerResponse[] = [];
-  const slow = createHttpServer((_, response) => {
+  const slow = createHttpServer(({ url }, response) => {
+    if (url === READS_PATH) return void response.writeHead(404).end();
     waiting.push(response);
     if (waiting.length < 200) return;
     for (const each of waiting) each.setHeader("Content-Type", "text/plain").end("slow");

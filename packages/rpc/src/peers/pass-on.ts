@@ -3,6 +3,7 @@ import type { Agent, IncomingMessage } from "node:http";
 import type { MaybePromise } from "@anulo/limits";
 import { nodeHttp } from "../loaded-later.ts";
 import type { Answer } from "../server/answer.ts";
+import { hostAndPortOf } from "./peer-address.ts";
 
 /** The other process could not be reached: nothing of the request was sent. */
 export class NotReached extends Error {
@@ -83,9 +84,7 @@ export function createForwarder(): Forwarder {
 
 function send(agent: Agent, posting: Posting): Promise<IncomingMessage> {
   const { address, method, target, body, authorization, idempotencyKey, id, signals } = posting;
-  const colon = address.lastIndexOf(":");
-  const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
-  const port = Number(address.slice(colon + 1));
+  const { host, port } = hostAndPortOf(address);
   const headers = {
     Authorization: authorization,
     "Content-Type": "application/json",

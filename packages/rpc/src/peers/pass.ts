@@ -3,6 +3,7 @@
  * of all that counts in it, made for its receiver, with a number that is good once.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { READS_PATH } from "./read-frames.ts";
 
 /** What is passed on, and the caller as its first receiver identified it. */
 export type Passed = {
@@ -16,7 +17,11 @@ export type Passed = {
 };
 
 /** The contents of a valid pass: the body has to have this SHA-256. */
-export type CheckedPass = Pick<Passed, "mayAct" | "restricted"> & { readonly bodyHash: Buffer };
+export type CheckedPass = Pick<Passed, "mayAct" | "restricted"> & {
+  readonly bodyHash: Buffer;
+  /** The key of a connection that begins with this pass (`Passes.linkKeyOf`), for `READS_PATH` only. */
+  readonly linkKey: Uint8Array | undefined;
+};
 
 const SCHEME = "Anulo";
 const PASS =
@@ -101,7 +106,19 @@ export class Passes {
     const expected = this.#macOf(stated);
     if (!timingSafeEqual(expected, Buffer.from(mac, "hex"))) return undefined;
     if (to !== own) return "misdirected";
-    return this.#numbersOf(from)?.use(number) === true ? { mayAct, restricted, bodyHash } : undefined;
+    if (this.#numbersOf(from)?.use(number) !== true) return undefined;
+    const linkKey = target === READS_PATH ? this.#linkKey(mac) : undefined;
+    return { mayAct, restricted, bodyHash, linkKey };
+  }
+
+  /** The key (32 bytes) of the connection that begins with a request with this header of `write`. */
+  linkKeyOf(authorization: string): Uint8Array {
+    return this.#linkKey(PASS.exec(authorization)![7]!);
+  }
+
+  /** Each pass is good once, so each connection has another key. */
+  #linkKey(mac: string): Uint8Array {
+    return createHmac("sha256", this.#key).update("link").update(mac).digest();
   }
 
   /** Undefined for a sender whose numbers were forgotten: any of its passes may have been used. */

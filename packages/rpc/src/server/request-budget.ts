@@ -44,6 +44,8 @@ export class RequestBudget {
   #begin(admission: Admission | undefined, cost: CostLimits): void {
     if (admission === undefined && !this.#caller.hasLeft) throw new OverBudget("port", "waited for too long");
     if (admission === undefined) throw new CallerLeft();
+    // One before it was for a response that did not come.
+    this.end();
     this.#admission = admission;
     this.#responseBytes = Math.min(cost.responseBytes, this.#caller.share.limits.answerBytes);
     if (this.#caller.hasLeft) throw new CallerLeft();

@@ -89,6 +89,12 @@ export function streamAnswer(head: RequestHead, stream: ByteStream, origins: Ori
   return { head: heading(head, facts), body: "", closes: true, stream };
 }
 
+/** The response after which a connection carries another protocol. */
+export function switchAnswer(switchTo: NonNullable<HttpAnswer["switchTo"]>): HttpAnswer {
+  const head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: anulo-reads\r\n\r\n";
+  return { head, body: "", closes: false, switchTo };
+}
+
 /** The response to a browser's preflight request for another origin. */
 export function optionsAnswer(head: RequestHead, origins: Origins): HttpAnswer {
   const closes = head.saysClose;

@@ -1,16 +1,18 @@
-import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
+import { type MaybePromise, whenReady } from "@anulo/limits";
 import { costs } from "../costs.ts";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
-import { protocolErrors, type RpcError } from "../errors.ts";
+import type { RpcError } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
 import { createDocument, discover, openRpcResource, type ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
 import { ALIVE_PATH, type CheckedPass, isBodyOf } from "../peers/pass.ts";
+import type { ReadRequest } from "../peers/read-frames.ts";
 import type { ServiceReference } from "../reference/service-reference.ts";
 import type { ImplementedResource } from "../resource.ts";
-import { type Answer, failed, misdirected, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
+import { type Admission, admittedAnswer, type HeldAnswer } from "./admission.ts";
+import { type Answer, misdirected, notAllowed, notFound, tooLarge } from "./answer.ts";
 import {
   type Bearer,
   bearerChallenge,
@@ -20,10 +22,10 @@ import {
   wrongWallet,
 } from "./bearer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
-import { errorOf, findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
+import { findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
 import type { Caller, CallerShare } from "./caller-share.ts";
 import type { Elsewhere, InternalTarget, NamedRequest } from "./elsewhere.ts";
-import { EventStream, type StreamAnswer } from "./event-stream.ts";
+import type { StreamAnswer } from "./event-stream.ts";
 import { pageFaultOf } from "./foreign-page.ts";
 import type { HttpService } from "./http/connection.ts";
 import type { HttpAnswer } from "./http/http-answer.ts";
@@ -31,10 +33,10 @@ import type { RequestHead } from "./http/request-head.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
 import { askedOf } from "./named-path.ts";
-import { OverBudget } from "./over-budget.ts";
 import { answerPage, findPage } from "./page-path.ts";
 import { answerPlainPath } from "./plain-path.ts";
-import { CallerLeft, RequestBudget } from "./request-budget.ts";
+import { ReadPort } from "./read-port.ts";
+import { RequestBudget } from "./request-budget.ts";
 import { answerResource, findResource, indexResources, refusalAnswer } from "./resource-path.ts";
 import {
   challengeAnswer,
@@ -43,6 +45,7 @@ import {
   type Origins,
   optionsAnswer,
   streamAnswer,
+  switchAnswer,
 } from "./response.ts";
 
 /** Handles requests to the paths of a service. */
@@ -220,6 +223,7 @@ export function createHttpService(
       const pass = passes.get(head);
       if (pass !== undefined && body !== "too large" && !isBodyOf(pass, body)) return undefined;
       if (pass !== undefined && head.target === ALIVE_PATH) return httpAnswer(head, alive, origins);
+      if (pass?.linkKey !== undefined) return openReadPort(service, share, pass);
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not support chunks: such a request has no body to it.
       const bodyBytes = head.length !== undefined || isContract ? body : noBody;
@@ -262,7 +266,7 @@ export function createHttpService(
               });
               return whenReady(elsewhere.answer(forward), (response) => response ?? here());
             };
-      return answerWithin(service, { head, answer, request, share, caller });
+      return answerWithin(service, head, { answer, request, share, caller });
     },
   };
 }
@@ -316,7 +320,7 @@ const alive: Answer = { status: 200, type: "text/plain", body: "alive\n" };
 const passedOnCost = { ...costs.small, requestBytes: Number.POSITIVE_INFINITY };
 
 function namedRequest(
-  { method, target }: RequestHead,
+  { method, target }: Pick<RequestHead, "method" | "target">,
   input: { readonly request: RequestInfo; readonly body: Uint8Array; readonly isPassedOn: boolean },
 ): NamedRequest {
   const { request, body, isPassedOn } = input;
@@ -338,7 +342,8 @@ function namedRequest(
   };
 }
 
-type Internal = Pick<Admission, "head" | "share" | "caller"> & {
+type Internal = Pick<Admission, "share" | "caller"> & {
+  readonly head: RequestHead;
   readonly body: Uint8Array;
   readonly pass: CheckedPass;
   readonly internal: InternalTarget;
@@ -368,99 +373,66 @@ function answerInternal(
     whenReady(budget.admit({ ...costs.small, requestBytes, responseBytes }), () =>
       internal.answer(body, { signal: caller.leftSignal, restricted }),
     );
-  return answerWithin(service, { head, answer, request, share, caller });
+  return answerWithin(service, head, { answer, request, share, caller });
 }
 
-type Admission = {
-  readonly head: RequestHead;
-  readonly answer: () => MaybePromise<Answer | StreamAnswer>;
-  readonly request: RequestInfo;
-  readonly share: CallerShare;
-  readonly caller: Caller;
-};
+/** Opens the connection that begins with this pass to reads of other processes. */
+function openReadPort(service: Service, share: CallerShare, pass: CheckedPass): HttpAnswer {
+  const answer = (read: ReadRequest, caller: Caller) => answerRead(service, { read, caller, share, pass });
+  return switchAnswer((socket) => new ReadPort(socket, { share, key: pass.linkKey!, answer }));
+}
 
-/** The response with its memory, or undefined if the connection is to be cut. */
-function answerWithin(service: Service, admission: Admission): MaybePromise<HttpAnswer | undefined> {
-  const { head, request, share, caller } = admission;
-  if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
-  const answer = whenFailed(
-    () => answerInTurn(service, admission),
-    (error) => answerToError(service, admission, error),
-  );
-  return whenReady(answer, (response) => {
-    request.budget.end();
-    // A stream's request is in progress until the stream ends.
-    if (response?.stream === undefined) share.end(caller);
+/**
+ * The response to a read that another process passes on. A call that is no read gets the response to one that any web
+ * page could have sent (`notAllowed`), and nothing is done.
+ */
+function answerRead(
+  service: Service,
+  {
+    read,
+    caller,
+    share,
+    pass,
+  }: Pick<Admission, "caller" | "share"> & { readonly read: ReadRequest; readonly pass: CheckedPass },
+): MaybePromise<HeldAnswer | undefined> {
+  const { answerer, elsewhere, prefix, dialect } = service;
+  const { target, body } = read;
+  const named = askedOf(target, prefix);
+  if (named?.name === undefined || elsewhere === undefined) return { answer: notFound, hold: undefined };
+  const request: RequestInfo = {
+    dialect,
+    restricted: pass.restricted || read.kind === "restricted",
+    mayAct: false,
+    remoteAddress: caller.remoteAddress,
+    id: service.nameRequest(read.id),
+    name: named.name,
+    idempotencyKey: undefined,
+    bearer: undefined,
+    caller,
+    budget: new RequestBudget(caller, body.length),
+  };
+  const forward = namedRequest({ method: "POST", target }, { request, body, isPassedOn: true });
+  const answer = () =>
+    whenReady(
+      elsewhere.answer(forward),
+      (response) => response ?? answerer.answer(named.path, body, request),
+    );
+  return whenReady(admittedAnswer(service.log, { target, answer, request, share, caller }), (response) => {
+    if (response !== undefined && "stream" in response) throw new Error("a named path has no streams");
     return response;
   });
 }
 
-function answerInTurn(service: Service, admission: Admission): MaybePromise<HttpAnswer | undefined> {
-  const { share, caller } = admission;
-  const turn = share.turn(caller);
-  // The connection measures what is done at once.
-  if (!(turn instanceof Promise)) return answerAdmitted(service, admission);
-  const since = performance.now();
-  return turn.then(() => {
-    if (performance.now() - since > share.limits.slowMs) throw new OverBudget("port", "waited for too long");
-    return share.measure(() => answerAdmitted(service, admission));
+/** The response as HTTP with its memory, or undefined if the connection is to be cut. */
+function answerWithin(
+  service: Service,
+  head: RequestHead,
+  admission: Omit<Admission, "target">,
+): MaybePromise<HttpAnswer | undefined> {
+  const { origins } = service;
+  return whenReady(admittedAnswer(service.log, { ...admission, target: head.target }), (response) => {
+    if (response === undefined) return undefined;
+    if ("stream" in response) return streamAnswer(head, response.stream, origins);
+    return httpAnswer(head, response.answer, origins, response.hold);
   });
 }
-
-function answerAdmitted({ origins }: Service, admission: Admission): MaybePromise<HttpAnswer | undefined> {
-  const { head, request } = admission;
-  if (admission.caller.hasLeft) return undefined;
-  return whenReady(admission.answer(), (answer) => {
-    if ("events" in answer) return streamAdmitted(answer, admission, origins);
-    const hold = request.budget.settle(answer.body.length);
-    return httpAnswer(head, answer, origins, hold);
-  });
-}
-
-function streamAdmitted(answer: StreamAnswer, admission: Admission, origins: Origins): HttpAnswer {
-  const { head, request, share, caller } = admission;
-  if (!share.beginStream(caller)) {
-    answer.onEnd();
-    return httpAnswer(head, tooManyStreams, origins);
-  }
-  try {
-    const maxWaitingBytes = Math.min(answer.longest, share.limits.streamBytes, share.limits.answerBytes);
-    const hold = request.budget.settle(maxWaitingBytes);
-    const onEnd = () => {
-      hold?.release();
-      share.endStream(caller);
-      share.end(caller);
-    };
-    return streamAnswer(head, new EventStream(answer, { maxWaitingBytes, onEnd }), origins);
-  } catch (error) {
-    share.endStream(caller);
-    answer.onEnd();
-    throw error;
-  }
-}
-
-/** Undefined if the connection is to be cut. */
-function answerToError(
-  { log, origins }: Service,
-  { head, request: { id } }: Admission,
-  error: unknown,
-): HttpAnswer | undefined {
-  if (error instanceof OverBudget) {
-    if (error.of === "response") log.warn("rpc answer too long", { path: head.target, request: id });
-    if (error.of === "rows") log.warn("rpc call reads too many rows", { path: head.target, request: id });
-    return httpAnswer(head, unaffordable[error.of], origins);
-  }
-  if (!(error instanceof CallerLeft)) log.error("rpc request failed", { request: id, error });
-  return undefined;
-}
-
-const tooManyStreams = refusalAnswer(
-  503,
-  errorOf({ ...protocolErrors.limitExceeded, message: "Too many streams are open" }),
-);
-const unaffordable: Readonly<Record<OverBudget["of"], Answer>> = {
-  request: tooLarge,
-  response: failed,
-  rows: failed,
-  port: overloaded,
-};

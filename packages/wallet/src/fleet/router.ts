@@ -11,13 +11,17 @@ import {
   type InternalTarget,
   type Json,
   misdirected,
+  mostRead,
   type NamedRequest,
   NoAnswer,
   NotReached,
+  notAllowed,
   type Passed,
   type Passes,
   type Posting,
   parseJson,
+  READS_PATH,
+  ReadLink,
 } from "@anulo/rpc";
 import { type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
 import { walletNameOf } from "../file/wallet-files.ts";
@@ -30,6 +34,8 @@ const RETRY_MS = 100;
 /** Milliseconds within which a process answers that it lives, and how often in a row it may fail to. */
 const ALIVE_MS = 2000;
 const MOST_SILENCES = 3;
+/** Milliseconds before a connection for reads that has ended is opened again. */
+const REOPEN_MS = 1000;
 /** Maximum number of names whose owners are cached. */
 const MOST_OWNERS = 100_000;
 /** Maximum size of a request body (bytes) that is parsed again to read its id. */
@@ -75,6 +81,8 @@ type Peer = {
   isAsked: boolean;
   /** Whether it has answered before, so that its port knows this process. */
   isGreeted: boolean;
+  /** The connection for reads that it has, and when it was opened by `elapsed`. */
+  reads: { readonly link: ReadLink; readonly openedAt: number } | undefined;
 };
 
 export class Router implements Elsewhere {
@@ -265,7 +273,8 @@ export class Router implements Elsewhere {
     peer.calls += 1;
     try {
       const posting = { id, method, target, idempotencyKey, body, admit, signals };
-      const answer = await this.#post(member, { ...request, restricted }, posting);
+      const read = await this.#read(member, request, restricted);
+      const answer = read ?? (await this.#post(member, { ...request, restricted }, posting));
       if (answer?.status !== misdirected.status) return answer;
     } catch (error) {
       if (error instanceof NoAnswer) return refusal(request, LOST);
@@ -275,6 +284,49 @@ export class Router implements Elsewhere {
     }
     this.#owners.delete(request.name);
     return undefined;
+  }
+
+  /**
+   * The response to a request together with others; undefined if it needs a request of its own, as what acts does: all
+   * that is asked in this way can be asked again. Throws errors of `admit`.
+   */
+  async #read(member: FleetMember, request: NamedRequest, restricted: boolean): Promise<Answer | undefined> {
+    const { method, mayAct, idempotencyKey, target, body, id } = request;
+    if (method !== "POST" || !mayAct || idempotencyKey !== undefined || body.length > mostRead.bodyBytes)
+      return undefined;
+    const { signalGone } = this.#peerOf(member);
+    const link = this.#linkTo(member);
+    if (link === undefined) return undefined;
+    await request.admit(mostRead.answerBytes);
+    const answer = await link.ask({
+      target,
+      body,
+      restricted,
+      id,
+      get signal() {
+        return request.signal;
+      },
+    });
+    if (answer === undefined && signalGone.signal.aborted) throw new NoAnswer("the process is gone");
+    return answer?.status === notAllowed.status ? undefined : answer;
+  }
+
+  /** The open connection for reads to a member. */
+  #linkTo({ process, address }: FleetMember): ReadLink | undefined {
+    const { membership, elapsed, passes } = this.#options;
+    const peer = this.#peerOf({ process });
+    const { reads } = peer;
+    if (reads !== undefined && !(reads.link.isOver && elapsed() - reads.openedAt > REOPEN_MS))
+      return reads.link;
+    const from = membership()?.process;
+    if (from === undefined) return undefined;
+    const passed = { method: "POST", target: READS_PATH, idempotencyKey: undefined, mayAct: false };
+    const { restricted } = this.#options;
+    const authorization = passes.write({ from, to: process }, { ...passed, restricted }, new Uint8Array());
+    const key = passes.linkKeyOf(authorization);
+    const link = new ReadLink({ address, authorization, key, signal: peer.signalGone.signal });
+    peer.reads = { link, openedAt: elapsed() };
+    return link;
   }
 
   /** Sends a request with its pass; undefined if this process is no member now. Throws as `Forwarder`. */
@@ -289,10 +341,17 @@ export class Router implements Elsewhere {
     return await this.#forwarder.passOn({ ...posting, address, authorization });
   }
 
-  #peerOf({ process }: FleetMember): Peer {
+  #peerOf({ process }: Pick<FleetMember, "process">): Peer {
     const existing = this.#peers.get(process);
     if (existing !== undefined) return existing;
-    const peer = { signalGone: createSignal(), calls: 0, silences: 0, isAsked: false, isGreeted: false };
+    const peer = {
+      signalGone: createSignal(),
+      calls: 0,
+      silences: 0,
+      isAsked: false,
+      isGreeted: false,
+      reads: undefined,
+    };
     this.#peers.set(process, peer);
     return peer;
   }

@@ -3,7 +3,7 @@ import { type MaybePromise, TimeSlice, whenReady } from "@anulo/limits";
 import type { Caller } from "../caller-share.ts";
 import type { Limits } from "../limits.ts";
 import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts";
-import type { ByteStream, HttpAnswer } from "./http-answer.ts";
+import type { ByteStream, HttpAnswer, OtherProtocol } from "./http-answer.ts";
 import { Outgoing } from "./outgoing.ts";
 import { parseRequestHead, type RequestHead } from "./request-head.ts";
 import { Streaming } from "./streaming.ts";
@@ -55,10 +55,10 @@ const TLS_HANDSHAKE = 0x16;
 
 /**
  * idle: between requests; head, body: part of a request has arrived; answering: a handler runs or its response is being
- * sent; streaming: a stream is being sent, and further input is dropped; draining: the last response is sent, and
- * further input is dropped.
+ * sent; streaming: a stream is being sent, and further input is dropped; switched: it carries another protocol;
+ * draining: the last response is sent, and further input is dropped.
  */
-type State = "idle" | "head" | "body" | "answering" | "streaming" | "draining" | "closed";
+type State = "idle" | "head" | "body" | "answering" | "streaming" | "switched" | "draining" | "closed";
 
 /** One connection: requests are processed one after another, each once the response before it is sent. */
 export class HttpConnection {
@@ -78,6 +78,7 @@ export class HttpConnection {
   /** The stream that is being sent, and bytes that arrived meanwhile. */
   #streaming: Streaming | undefined;
   #dropped = 0;
+  #other: OtherProtocol | undefined;
   /** Ends a pause in reading a body. */
   #pauseTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
@@ -121,6 +122,8 @@ export class HttpConnection {
     this.#sending = undefined;
     this.#streaming?.end();
     this.#streaming = undefined;
+    this.#other?.end();
+    this.#other = undefined;
     this.#input = none;
     this.#reader = undefined;
     this.socket.destroy();
@@ -206,6 +209,8 @@ export class HttpConnection {
         this.#dropped += bytes.length;
         if (this.#dropped > MAX_WAITING_BYTES) this.cut();
         return;
+      case "switched":
+        return void this.#other?.take(bytes);
       default:
         return;
     }
@@ -272,6 +277,7 @@ export class HttpConnection {
     if (answer.stream !== undefined && head.method !== "HEAD")
       return void this.#stream(answer, answer.stream);
     answer.stream?.end();
+    if (answer.switchTo !== undefined) return void this.#switchProtocol(answer, answer.switchTo);
     this.#caller.share.chargeSent(answer.body.length);
     const isLast = answer.closes || head.isLast || isUnread || this.#isStopping;
     const sending = new Outgoing(this.socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
@@ -284,6 +290,16 @@ export class HttpConnection {
       this.#sending = undefined;
       this.#sent(isLast);
     };
+  }
+
+  #switchProtocol({ head }: HttpAnswer, switchTo: NonNullable<HttpAnswer["switchTo"]>): void {
+    const rest = this.#input;
+    this.#input = none;
+    this.#enter("switched");
+    this.socket.write(head, "latin1");
+    this.#other = switchTo(this.socket);
+    if (this.#isStopping) this.cut();
+    else if (rest.length > 0) this.#other.take(rest);
   }
 
   #stream(answer: HttpAnswer, stream: ByteStream): void {

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Body } from "../answer.ts";
 import type { ResponseHold } from "../caller-share.ts";
 
@@ -11,6 +12,14 @@ export interface ByteStream {
   end(): void;
 }
 
+/** What a connection carries that is no HTTP any more. */
+export interface OtherProtocol {
+  /** Processes bytes that were read. Throws BadFraming for what ends the connection. */
+  take(bytes: Buffer): void;
+  /** The connection is closed. */
+  end(): void;
+}
+
 /** An HTTP response: the head with its empty line as a byte string, and the body. */
 export type HttpAnswer = {
   readonly head: string;
@@ -21,4 +30,6 @@ export type HttpAnswer = {
   readonly hold?: ResponseHold | undefined;
   /** Sent after the body; the connection ends with it. */
   readonly stream?: ByteStream;
+  /** What the connection carries after this response. */
+  readonly switchTo?: (socket: Socket) => OtherProtocol;
 };
