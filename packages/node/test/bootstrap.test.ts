@@ -152,13 +152,18 @@ test("what is no http address or no proxy is refused and changes nothing", async
   assert.throws(() => createNode({ network: "regtest", bootstrap: { address: "nowhere" } }), BadBootstrap);
 });
 
-test("answers that are broken, not OK or that never come are not passed on", async () => {
-  const real = await start();
-  const info = JSON.stringify(await real.daemon.getInfo(), (_, value) =>
+/** What a node says of itself, but ahead by a thousand blocks. */
+async function infoOfAhead({ daemon }: Running): Promise<string> {
+  const info = JSON.stringify(await daemon.getInfo(), (_, value) =>
     typeof value === "bigint" ? Number(value) : value,
   );
+  return info.replace('"height":1,', '"height":1000,');
+}
+
+test("answers that are broken, not OK or that never come are not passed on", async () => {
+  const real = await start();
   const answers = new Map([
-    ["/get_info", info.replace('"height":1,', '"height":1000,')],
+    ["/get_info", await infoOfAhead(real)],
     ["/get_height", '{"height":1000,"hash":5,"status":"OK"}'],
     ["/get_transaction_pool_hashes", '{"status":"BUSY"}'],
     ["/is_key_image_spent", ""],
@@ -313,5 +318,54 @@ test("of public nodes one that fails makes room for the next", async () => {
   } finally {
     bootstrap.stop();
     await stop(ahead);
+  }
+});
+
+test("four questions are with the bootstrap node at once, and further ones wait for their answers", async () => {
+  const real = await start();
+  const info = await infoOfAhead(real);
+  const height = JSON.stringify({ status: "OK", height: 1000, hash: "00".repeat(32), untrusted: false });
+  let asked = 0;
+  const waiting: (() => void)[] = [];
+  const server = createServer(({ url }, response) => {
+    if (url === "/get_info") return void response.end(info);
+    asked++;
+    waiting.push(() => response.end(height));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const until = async (count: number) => {
+    const deadline = performance.now() + 20_000;
+    while (asked < count) {
+      assert.ok(performance.now() < deadline, `${asked} of ${count} questions`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const bootstrap = createBootstrap({
+    height: () => 1,
+    noSync: false,
+    publicNodes: () => ({ white: [], gray: [] }),
+    proxy: undefined,
+    log: silent.in("test"),
+  });
+  try {
+    bootstrap.choose({ address: `127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const node = (await bootstrap.nodeAhead())!;
+    const answers: ReturnType<typeof node.ask>[] = [];
+    for (let count = 1; count <= 4; count++) {
+      answers.push(node.ask("getHeight", {}));
+      await until(count);
+    }
+    for (let i = 0; i < 2; i++) answers.push(node.ask("getHeight", {}));
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(asked, 4);
+    for (const answer of waiting.splice(0)) answer();
+    await until(6);
+    for (const answer of waiting.splice(0)) answer();
+    for (const answer of await Promise.all(answers)) assert.equal(answer!.height, 1000);
+  } finally {
+    bootstrap.stop();
+    server.closeAllConnections();
+    server.close();
+    await stop(real);
   }
 });

@@ -41,3 +41,18 @@ test("pruning a short chain marks it and leaves it whole", async () => {
   await pruner.stop();
   await close();
 });
+
+test("a database that lacks a transaction of its last block fails its check", async () => {
+  const { parts, close } = await emptyChain();
+  await loadBlocks(parts, goldenState().blocks.slice(0, 3));
+  const { read } = parts.store;
+  const last = read.height() - 1;
+  const lost = read.blockInfo(last)!.firstTransactionId;
+  const lacking = Object.assign(Object.create(read) as typeof read, {
+    transactionById: (id: number) => (id === lost ? undefined : read.transactionById(id)),
+  });
+  const pruner = createPruner({ ...parts.store, read: lacking });
+  assert.equal(await pruner.check(), false);
+  await pruner.stop();
+  await close();
+});

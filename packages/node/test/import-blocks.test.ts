@@ -49,6 +49,39 @@ function chainWithWork(meetsDifficulty: (work: Obligation) => Promise<boolean>, 
   return openChain({ network: networks.regtest, fixedDifficulty, discharge, now });
 }
 
+test("the work of each block is proven at its own height, in runs that follow others too", async () => {
+  const heights: number[] = [];
+  const { parts, close } = await chainWithWork(async (work) => {
+    if (work.kind === "powHash") heights.push(work.height);
+    return true;
+  });
+  const importer = createBlockImporter(parts);
+  for (const [from, to] of [
+    [0, 5],
+    [5, 7],
+    [7, 8],
+  ]) {
+    const run = chain.slice(from, to).map((block) => watched(block, { times: 0 }));
+    const { completion } = await importer.stage(run);
+    await completion;
+  }
+  assert.deepEqual(heights, [1, 2, 3, 4, 5, 6, 7, 8]);
+  await close();
+});
+
+test("runs of which nobody knows whether they reached the disk are refused, and so is each that is written with them", async () => {
+  const { parts, close } = await emptyChain();
+  const settled = async () => {
+    throw new Error("the disk is gone");
+  };
+  const importer = createBlockImporter({ ...parts, store: { ...parts.store, settled } });
+  const run = (from: number, to: number) =>
+    chain.slice(from, to).map((block) => watched(block, { times: 0 }));
+  const staged = [await importer.stage(run(0, 2), { isMoreComing: true }), await importer.stage(run(2, 4))];
+  for (const { completion } of staged) await assert.rejects(completion, /the disk is gone/);
+  await close();
+});
+
 test("of a run without work nothing but headers is read, and the first of its blocks is blamed", async () => {
   const { parts, close } = await chainWithWork(async () => false);
   const looked = { times: 0 };

@@ -7,7 +7,7 @@ import type { ChainParts } from "../src/chain/parts.ts";
 import { saveChain } from "../src/chain/saved-chain.ts";
 import { createSideBlocks } from "../src/chain/side-blocks.ts";
 import { admit } from "../src/pool/admit.ts";
-import { emptyChain, loadBlocks, mine } from "./chain-fixture.ts";
+import { chainIn, emptyChain, loadBlocks, mine, now } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
 /** Everything that is stored of a chain, and what memory has of it. */
@@ -80,5 +80,32 @@ test("a saved chain is restored row by row, whatever happened since, as often as
   await mine(parts, 3);
   saved.close();
   assert.equal(parts.store.read.height(), main.length + 3);
+  await chain.close();
+});
+
+test("what was in the pool all along is no news of it after a saved chain was restored", async () => {
+  const { blocks, pool } = goldenState();
+  let time = now();
+  const chain = await chainIn(undefined, { now: () => time });
+  const { parts } = chain;
+  await loadBlocks(parts, blocks);
+  const [first, second] = pool;
+  const keys = () => parts.pool.entries().map(({ key }) => key);
+  await admit(parts, { blob: first!, doNotRelay: false });
+  const before = keys();
+  const saved = await saveChain(parts);
+  await admit(parts, { blob: second!, doNotRelay: false });
+  const other = keys().filter((key) => !before.includes(key));
+  assert.equal(other.length, 1);
+  const newsAfter = async () => {
+    time += 10;
+    await saved.restore();
+    const news = parts.pool.history.since(BigInt(time))!;
+    return [news.added, news.removed.map(({ id }) => toHex(id))];
+  };
+  assert.deepEqual(await newsAfter(), [[], other]);
+  assert.deepEqual(await newsAfter(), [[], []]);
+  assert.deepEqual(keys(), before);
+  saved.close();
   await chain.close();
 });

@@ -164,3 +164,37 @@ test("more secrets than one read of the file brings are all found again, and des
   await again.close();
   remove();
 });
+
+test("a store that is closed while a secret is read says that it is closed, not that it is damaged", async () => {
+  const { open, remove } = start();
+  let store!: Awaited<ReturnType<typeof open>>;
+  let isClosing = false;
+  const { open: openFile } = fs.promises;
+  Object.assign(fs.promises, {
+    open: async (...args: Parameters<typeof openFile>) => {
+      const file = await openFile(...args);
+      const { read } = file;
+      return Object.assign(file, {
+        read: async (...parts: Parameters<typeof read>) => {
+          const found = await read.apply(file, parts);
+          if (isClosing) await store.close();
+          return found;
+        },
+      });
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    store = await open();
+    await store.apply(put("nonce"));
+    isClosing = true;
+    await assert.rejects(store.read(secrets, bytes("nonce")), (error: Error) => {
+      assert.ok(error instanceof StoreUnavailable, String(error));
+      return true;
+    });
+  } finally {
+    Object.assign(fs.promises, { open: openFile });
+    syncBuiltinESMExports();
+    remove();
+  }
+});

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fs, { type PathLike } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createMemoryEngine, openWalletStore, type Table } from "../src/index.ts";
@@ -106,6 +107,36 @@ test("a former owner that closes late leaves the record of the later one", async
     });
     assert.ok(lost.kind === "rolledBack");
     assert.equal(lost.witnessed.epoch, epoch);
+  } finally {
+    remove();
+  }
+});
+
+test("a record that an earlier version wrote is understood, and one that is cut short or damaged is none", async () => {
+  const { folder, remove } = temporaryFolder();
+  const path = join(folder, `${Buffer.from(wallet).toString("hex")}.witness`);
+  // Epoch 9, change 5, and their CRC-32.
+  const record = Buffer.from("0000000000000009000000000000000530720981", "hex");
+  const openWith = async (file: Uint8Array) => {
+    fs.writeFileSync(path, file);
+    const engine = createMemoryEngine();
+    return await openWalletStore({ engine, wallet, tables: [notes], wrappingKey, folder });
+  };
+  try {
+    const found = await openWith(record);
+    assert.ok(found.kind === "rolledBack");
+    assert.deepEqual(found.witnessed, { epoch: 9, sequence: 5 });
+    const accepted = await found.accept();
+    assert.equal(accepted.mark.epoch, 10);
+    await accepted.close();
+    assert.equal(fs.statSync(path).size, record.length, "an earlier version understands it, too");
+    const damaged = Buffer.from(record);
+    damaged[15] = 4;
+    for (const file of [damaged, record.subarray(0, 19), Buffer.concat([record, Buffer.alloc(1)])]) {
+      const opened = await openWith(file);
+      assert.ok(opened.kind === "new");
+      await opened.store.close();
+    }
   } finally {
     remove();
   }

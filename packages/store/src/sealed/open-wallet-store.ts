@@ -76,7 +76,7 @@ export async function openWalletStore(options: WalletStoreOptions): Promise<Open
   if (isKnown) wipe((await readDataKey(options, present))?.dataKey);
   // A wallet that was put back from a copy is as old as the copy, though it has later changes: those that put it back.
   const found = (isKnown && (await restoredMark(engine, wallet))) || present;
-  const take = () => takeOwnership(options, { witness, above: witnessed?.epoch ?? 0 });
+  const take = () => takeOwnership(options, { witness, above: witnessed?.epoch });
   if (witnessed === undefined) return { kind: isKnown ? "unwitnessed" : "new", store: await take() };
   // A store without the wallet is an older one, too.
   if (!isRemoved && isBehind(found, witnessed)) return { kind: "rolledBack", found, witnessed, accept: take };
@@ -111,7 +111,7 @@ function pathOf(
 
 async function takeOwnership(
   options: WalletStoreOptions,
-  { witness, above }: { witness: Witness; above: number },
+  { witness, above }: { witness: Witness; above: number | undefined },
 ): Promise<WalletStore> {
   const { engine, wallet, wrappingKey } = options;
   let mark = await engine.fence(wallet, above);
