@@ -82,6 +82,29 @@ test("a peer that does not answer is passed by, and dropped if it goes on so", a
   assert.deepEqual(silent.dropped?.blame, { score: 5 });
 });
 
+test("blocks that one peer never sends are asked of another that was there from the beginning", async () => {
+  const clock = stillClock(now());
+  const empty = await node(await emptyChain(), { clock });
+  const silent = connect(empty, full, "10.0.0.1");
+  let lost = 0;
+  silent.atB.tamper = (id, bytes) => {
+    if (id !== messages.requestBlocks.id) return bytes;
+    lost++;
+    return "lost";
+  };
+  const honest = connect(empty, full, "10.0.0.2");
+  const questions = countQuestions(honest.atB);
+  clock.pass(0.1);
+  while (lost === 0 || questions() === 0) await turns(1);
+  let seconds = 0;
+  while (heightOf(empty) < heightOf(full)) {
+    clock.pass(1);
+    await turns(200);
+    // Before the one that stalls is given up.
+    assert.ok(++seconds < 20, `${heightOf(empty)} blocks after ${seconds} seconds`);
+  }
+});
+
 /** The chain, on which writing goes wrong as long as `fault` gives something to throw. */
 function failing(chain: OpenChain, fault: () => Error | undefined): OpenChain {
   const { store } = chain.parts;

@@ -12,9 +12,9 @@ test("needed blocks are found by place and by height, also after some were dropp
   blocks.drop(2);
   assert.equal(blocks.length, 2);
   assert.equal(blocks.at(0)?.height, 12);
-  assert.ok(blocks.has({ id: id(13), height: 13 }));
-  assert.ok(!blocks.has({ id: id(12), height: 13 }));
-  for (const beyond of [11, 14]) assert.ok(!blocks.has({ id: id(beyond), height: beyond }));
+  for (const height of [10, 11, 12, 13]) assert.ok(blocks.hasAnnounced({ id: id(height), height }));
+  assert.ok(!blocks.hasAnnounced({ id: id(12), height: 13 }));
+  for (const beyond of [9, 14]) assert.ok(!blocks.hasAnnounced({ id: id(beyond), height: beyond }));
   assert.equal(blocks.at(2), undefined);
   assert.equal(blocks.at(-1), undefined);
   assert.equal(

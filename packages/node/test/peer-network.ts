@@ -93,8 +93,8 @@ export interface Dropped {
 /** One end of a connection: what the node there sees of the node at the other end. */
 export interface End {
   readonly peer: Peer;
-  /** Told of each message that arrives here; may replace its bytes. */
-  tamper: ((id: number, bytes: Uint8Array) => Uint8Array) | undefined;
+  /** Told of each message that arrives here; may replace its bytes, or lose it. */
+  tamper: ((id: number, bytes: Uint8Array) => Uint8Array | "lost") | undefined;
   dropped: Dropped | undefined;
 }
 
@@ -174,7 +174,8 @@ function makeEnd(
     if (handler === undefined || !wiring.isOpen()) return;
     try {
       if (bytes.length > handler.cost.requestBytes) throw new PeerFault("a message too long");
-      await handler.receive(end.peer, end.tamper?.(id, bytes) ?? bytes);
+      const arrived = end.tamper?.(id, bytes) ?? bytes;
+      if (arrived !== "lost") await handler.receive(end.peer, arrived);
     } catch (error) {
       if (error instanceof PeerFault) drop(error.message, error.blame);
       else if (error instanceof BadBytes) drop(error.message);

@@ -107,6 +107,8 @@ test("blocks that a peer does not send are asked of one that has all of them, on
   const early = await meet(1, "10.0.0.2", told);
   assert.deepEqual(askedOf(early), []);
   clock.pass(2);
+  assert.deepEqual(askedOf(early), [first], "it was there before they were late");
+  clock.pass(6);
   const other = await meet(1, "10.0.0.3", [...blocks.slice(0, 5), ...blocks.slice(4000, 4100)]);
   assert.deepEqual(askedOf(other).flat(), [], "half of them are not in its chain");
   const pruned = await meet(2, "10.0.0.4", told);

@@ -23,7 +23,7 @@ import { createSpanImport, type SpanImport } from "./import-spans.ts";
 import { noteHeight, type PeerLink, type PendingRequest } from "./link.ts";
 import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 import { type NeededBlock, NeededBlocks } from "./needed-blocks.ts";
-import { isWhole, overdueSpan, STALLED_MS } from "./overdue-span.ts";
+import { isWhole, overdueSpan, pendingSpan, STALLED_MS } from "./overdue-span.ts";
 
 export interface ChainSyncOptions {
   readonly parts: ChainParts;
@@ -357,6 +357,11 @@ export class ChainSync {
     if (link.hasNewBlock) {
       link.hasNewBlock = false;
       this.follow(link);
+      return;
+    }
+    // Where another peer does not send blocks of its chain, it is asked for them.
+    if (pendingSpan(this.queue.spans, link) !== undefined) {
+      link.state = "standby";
       return;
     }
     link.state = "normal";

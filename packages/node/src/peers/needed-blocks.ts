@@ -49,21 +49,22 @@ export class NeededBlocks {
 
   /** The block at an index, counted from the oldest; undefined beyond the newest. */
   at(index: number): NeededBlock | undefined {
-    const id = this.#idAt(index);
+    const id = index < 0 ? undefined : this.#idAt(index);
     if (id === undefined) return undefined;
     const i = index + this.#dropped;
     return { id, key: toHex(id), height: this.#start + i, weight: this.#weights[i] ?? 0 };
   }
 
-  /** Whether a block is in the list, at its height. */
-  has({ id, height }: Pick<NeededBlock, "id" | "height">): boolean {
+  /** Whether the peer has announced a block at this height, also one that was dropped. */
+  hasAnnounced({ id, height }: Pick<NeededBlock, "id" | "height">): boolean {
     const ownId = this.#idAt(height - this.#start - this.#dropped);
     return ownId !== undefined && equalBytes(ownId, id);
   }
 
+  /** Below 0 are those that were dropped. */
   #idAt(index: number): Uint8Array | undefined {
-    if (index < 0 || index >= this.length) return undefined;
     const i = index + this.#dropped;
+    if (i < 0 || index >= this.length) return undefined;
     return this.#ids.subarray(i * ID_BYTES, (i + 1) * ID_BYTES);
   }
 

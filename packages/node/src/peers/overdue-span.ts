@@ -25,9 +25,13 @@ function isLate({ askedAt, link }: Span, clock: Clock): boolean {
  * chains, which nobody may have, are passed over. Source: `should_download_next_span`.
  */
 export function overdueSpan({ spans }: BlockQueue, link: PeerLink, clock: Clock): Span | undefined {
-  const isListed = (block: NeededBlock) => link.needed.has(block);
-  const span = spans.find(({ fetched, blocks }) => fetched === undefined && isListed(blocks[0]!));
+  const span = pendingSpan(spans, link);
   if (span === undefined || span.link === link || !isLate(span, clock)) return undefined;
-  const isThere = span.blocks.every((block) => isListed(block) && isWhole(link, block));
+  const isThere = span.blocks.every((block) => link.needed.hasAnnounced(block) && isWhole(link, block));
   return isThere ? span : undefined;
+}
+
+/** The lowest span of this peer's chain that has not arrived, whoever was asked for it. */
+export function pendingSpan(spans: readonly Span[], { needed }: PeerLink): Span | undefined {
+  return spans.find(({ fetched, blocks }) => fetched === undefined && needed.hasAnnounced(blocks[0]!));
 }
