@@ -72,24 +72,25 @@ const submit = ({ node }: Stage, blob: Uint8Array, doNotRelay = false) =>
 const send = (stranger: Stranger, txs: Uint8Array[], isFluff: boolean) =>
   stranger.say(messages.newTransactions, { txs, _: new Uint8Array(), dandelionpp_fluff: isFluff });
 
-test("our own transaction goes to one outgoing peer first, and to all when nobody told it on", async () => {
-  const scene = await stage(stems);
-  const peers = [meet(scene, "out"), meet(scene, "out"), meet(scene, "in")];
-  await submit(scene, first);
-  const chosen = peers.filter((peer) => told(peer).length > 0);
-  assert.equal(chosen.length, 1);
-  assert.deepEqual(told(chosen[0]!), [{ keys: [keyOf(first)], isFluff: false }]);
-  assert.equal(rowOf(scene, first).phase, "stem");
-  assert.equal(isPublic(rowOf(scene, first)), false);
-  scene.clock.pass(180);
-  assert.equal(rowOf(scene, first).phase, "fluff");
-  for (const peer of peers) assert.deepEqual(told(peer).at(-1), { keys: [keyOf(first)], isFluff: true });
-});
+for (const [epoch, random] of Object.entries({ stem: stems, fluff: fluffs }))
+  test(`our own transaction goes to one outgoing peer first in an epoch of ${epoch}, to all when nobody told it on`, async () => {
+    const scene = await stage(random);
+    const peers = [meet(scene, "out"), meet(scene, "out"), meet(scene, "in")];
+    await submit(scene, first);
+    const chosen = peers.filter((peer) => told(peer).length > 0);
+    assert.equal(chosen.length, 1);
+    assert.deepEqual(told(chosen[0]!), [{ keys: [keyOf(first)], isFluff: false }]);
+    assert.equal(rowOf(scene, first).phase, "stem");
+    assert.equal(isPublic(rowOf(scene, first)), false);
+    scene.clock.pass(180);
+    assert.equal(rowOf(scene, first).phase, "fluff");
+    for (const peer of peers) assert.deepEqual(told(peer).at(-1), { keys: [keyOf(first)], isFluff: true });
+  });
 
-test("without an outgoing peer, or in an epoch of fluff, it goes to all", async () => {
+test("without an outgoing peer it goes to all", async () => {
   for (const random of [stems, fluffs]) {
     const scene = await stage(random);
-    const peers = [meet(scene, "in"), random === fluffs ? meet(scene, "out") : meet(scene, "in")];
+    const peers = [meet(scene, "in"), meet(scene, "in")];
     await submit(scene, first);
     assert.equal(isPublic(rowOf(scene, first)), true);
     scene.clock.pass(60);
@@ -120,6 +121,16 @@ test("what comes by stem goes on by stem; what comes round goes to all", async (
   assert.equal(rowOf(scene, first).phase, "fluff");
   scene.clock.pass(60);
   assert.deepEqual(told(next).at(-1), { keys: [keyOf(first)], isFluff: true });
+});
+
+test("what comes by stem in an epoch of fluff goes to all others", async () => {
+  const scene = await stage(fluffs);
+  const [sender, ...others] = [meet(scene, "in"), meet(scene, "out"), meet(scene, "in")];
+  await send(sender!, [first], false);
+  assert.equal(rowOf(scene, first).phase, "fluff");
+  scene.clock.pass(60);
+  for (const peer of others) assert.deepEqual(told(peer), [{ keys: [keyOf(first)], isFluff: true }]);
+  assert.deepEqual(told(sender!), []);
 });
 
 test("our own goes through an anonymity network where there is one", async () => {

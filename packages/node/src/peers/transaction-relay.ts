@@ -94,15 +94,18 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
       if (link !== source && link.peer.zone === "public") queue.add(link, blobsOf(entries));
     }
   };
-  const stem = (entries: readonly PoolEntry[], source: PeerLink | undefined) => {
+  /** Sends to one peer, or to all in an epoch of fluff; what is our own goes to one in each, which hides us behind it. */
+  const stem = (entries: readonly PoolEntry[], source: PeerLink | "ourselves" | undefined) => {
     const { isFluffing, stems } = currentEpoch();
-    for (let attempt = 0; attempt < 2 && !isFluffing; attempt++) {
-      const out = stems.stemOf(source?.key ?? "");
+    const sender = source === "ourselves" ? undefined : source;
+    const isByStem = source === "ourselves" || !isFluffing;
+    for (let attempt = 0; attempt < 2 && isByStem; attempt++) {
+      const out = stems.stemOf(sender?.key ?? "");
       const link = links().find(({ key }) => key === out);
       if (link !== undefined && send(link, blobsOf(entries), false)) return mark(entries, "stem");
       stems.update(stemCandidates());
     }
-    fluff(entries, source);
+    fluff(entries, sender);
   };
   /** Outgoing connections of an anonymity network, over which our own transactions are sent first. */
   const anonymityLinks = (): PeerLink[] => {
@@ -112,7 +115,7 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
   };
   const relayOwn = (entries: readonly PoolEntry[]) => {
     const ways = anonymityLinks();
-    if (ways.length === 0) return stem(entries, undefined);
+    if (ways.length === 0) return stem(entries, "ourselves");
     mark(entries, "local");
     for (const link of ways) queue.add(link, blobsOf(entries));
   };
