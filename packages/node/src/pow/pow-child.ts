@@ -21,12 +21,29 @@ export interface PowChild {
   kill(): Promise<void>;
 }
 
-/** Starts the process; `spawn` is for tests. */
+/** Starts the process, which ends at once where it can't be started; `spawn` is for tests. */
 export function startPowChild(
-  { settings, onAnswer, onExit }: PowChildOptions,
+  options: PowChildOptions,
   spawn: (settings: ProcessSettings) => ChildProcess = spawnHasher,
 ): PowChild {
-  const child = spawn(settings);
+  let child: ChildProcess;
+  try {
+    child = spawn(options.settings);
+  } catch {
+    // The system has no memory for it.
+    return endAtOnce(options);
+  }
+  return seenBy(options, child);
+}
+
+/** A process that could not be started: its end is reported as any other's, after the call that started it. */
+function endAtOnce({ onExit }: PowChildOptions): PowChild {
+  const report = setImmediate(onExit);
+  const cancel = () => clearImmediate(report);
+  return { send() {}, holdNode() {}, disconnect: cancel, kill: async () => cancel() };
+}
+
+function seenBy({ onAnswer, onExit }: PowChildOptions, child: ChildProcess): PowChild {
   let isOver = false;
   const end = () => {
     if (!isOver) onExit();
@@ -41,7 +58,8 @@ export function startPowChild(
     if (error !== null && !isOver) child.kill("SIGKILL");
   };
   return {
-    send: (question) => void child.send(question, afterSending),
+    // Without descriptors it has no channel, and no `send`: its error is reported.
+    send: (question) => void child.send?.(question, afterSending),
     holdNode(isHeld) {
       for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
     },
