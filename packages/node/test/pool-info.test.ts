@@ -8,6 +8,7 @@ import { admit } from "../src/pool/admit.ts";
 import { dropFromPool, release } from "../src/pool/maintain.ts";
 import { transact } from "../src/pool/parts.ts";
 import { getBlocks } from "../src/rpc/block-download.ts";
+import { poolHandlers } from "../src/rpc/pool.ts";
 import { chainIn, loadBlocks, now } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
@@ -145,4 +146,17 @@ test("a restricted port tells 100 transactions and 4 MiB of them whole, of the o
   const heavy = ask({ requested_info: 2 }, true);
   assert.deepEqual([heavy.added!.length, heavy.remaining!.length], [41, 9]);
   assert.equal(ask({ requested_info: 2 }).added!.length, 50);
+});
+
+test("only the owner is told how long a transaction has been in the pool", async () => {
+  const { handler } = poolHandlers().find(({ call }) => call.name === "get_txpool_backlog")!;
+  const backlogOf = async (restricted: boolean) => {
+    const context = { parts: chain.parts, restricted } as never;
+    const { backlog } = (await handler!({} as never, context)) as { backlog: { time_in_pool: number }[] };
+    return new Set(backlog.map(({ time_in_pool }) => time_in_pool));
+  };
+  const [entry] = chain.parts.pool.entries();
+  clock.time = entry!.row.receiveTime + 331;
+  assert.deepEqual(await backlogOf(false), new Set([331]));
+  assert.deepEqual(await backlogOf(true), new Set([0]));
 });

@@ -100,7 +100,8 @@ export function poolHandlers(): Implemented<NodeContext>[] {
       backlog: visibleEntries(context).map(({ row }) => ({
         blob_size: row.weight,
         fee: row.fee,
-        time_in_pool: Math.max(0, context.parts.now() - row.receiveTime),
+        // Strangers are not told when a transaction came, which helps to find where it began.
+        time_in_pool: context.restricted ? 0 : Math.max(0, context.parts.now() - row.receiveTime),
       })),
     }),
     flushTxpool: flush,
