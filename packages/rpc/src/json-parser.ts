@@ -72,7 +72,9 @@ function readObject(cursor: Cursor, depth: number): JsonObject {
     cursor.at++;
     skipSpace(cursor);
     if (cursor.at >= cursor.text.length) return object;
-    object[name] = readValue(cursor, depth);
+    const value = readValue(cursor, depth);
+    // As in the original: a value stays though `null` follows under the same name. Source: portable_storage_from_json.h.
+    if (value !== null || !(name in object)) object[name] = value;
     skipSpace(cursor);
     if (cursor.text[cursor.at] === ",") cursor.at++;
     else if (cursor.at < cursor.text.length && cursor.text[cursor.at] !== "}") throw unexpected(cursor);
