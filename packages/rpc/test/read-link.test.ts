@@ -11,7 +11,7 @@ import type { Read } from "../src/peers/read-link.ts";
 const passKey = new Uint8Array(32).fill(7);
 const [FROM, TO] = ["a".repeat(32), "b".repeat(32)];
 
-type Context = { readonly name: string; readonly signal: AbortSignal };
+type Context = { readonly name: string; readonly signal: AbortSignal; readonly restricted: boolean };
 
 /** A process that answers reads of its objects, and counts what was done and read. */
 async function startOwner(t: TestContext) {
@@ -20,10 +20,15 @@ async function startOwner(t: TestContext) {
   const calls = implementFor<Context>()(
     { getAttribute: wallet.keys.getAttribute, store: wallet.transfers.store },
     {
-      getAttribute: ({ key }, { name, signal }) => {
+      getAttribute: ({ key }, { name, signal, restricted }) => {
         seen.asked += 1;
         if (key !== "slow")
-          return { value: key === "long" ? "x".repeat(mostRead.answerBytes) : `${name} ${key}` };
+          return {
+            value:
+              key === "long"
+                ? "x".repeat(mostRead.answerBytes)
+                : `${name} ${key}${restricted ? " restricted" : ""}`,
+          };
         slow.isStarted = true;
         signal.addEventListener("abort", () => {
           slow.hasLeft = true;
@@ -43,7 +48,7 @@ async function startOwner(t: TestContext) {
     calls,
     listen: [{ host: "127.0.0.1", port: 0, isForPeers: true }],
     prefix: "/things",
-    context: ({ name = "", caller }) => ({ name, signal: caller.signal }),
+    context: ({ name = "", caller, restricted }) => ({ name, signal: caller.signal, restricted }),
     elsewhere: {
       passOf: (head) => {
         seen.passes += 1;
@@ -57,10 +62,10 @@ async function startOwner(t: TestContext) {
 }
 
 const passes = new Passes(passKey);
-const openingPass = (mayAct = false) =>
+const openingPass = (restricted = false) =>
   passes.write(
     { from: FROM, to: TO },
-    { method: "POST", target: READS_PATH, idempotencyKey: undefined, mayAct, restricted: false },
+    { method: "POST", target: READS_PATH, idempotencyKey: undefined, mayAct: false, restricted },
     new Uint8Array(),
   );
 
@@ -73,8 +78,8 @@ async function until({ signal }: TestContext, isSo: () => boolean): Promise<void
 }
 
 /** A link to a process, once it is open or over. */
-async function open(t: TestContext, address: string): Promise<ReadLink> {
-  const authorization = openingPass();
+async function open(t: TestContext, address: string, restricted = false): Promise<ReadLink> {
+  const authorization = openingPass(restricted);
   const { signal } = new AbortController();
   const link = new ReadLink({ address, authorization, key: passes.linkKeyOf(authorization), signal });
   t.after(() => link.close());
@@ -132,6 +137,18 @@ test("what acts is refused and not done; what another process has is said", {
   assert.equal((await link.ask(read("moved", { key: "k" })))?.status, 409);
   assert.equal((await link.ask({ ...read("a", {}), target: "/json_rpc" }))?.status, 404);
   assert.match(String((await link.ask(read("a", {}, { method: "no_such" })))?.body), /-32601/);
+});
+
+test("reads are restricted where their caller is, or the process that passes them on", {
+  timeout: 60_000,
+}, async (t) => {
+  const { address } = await startOwner(t);
+  const link = await open(t, address);
+  const isRestricted = { restricted: true };
+  assert.equal(textIn(await link.ask(read("a", { key: "k" }))), "a k");
+  assert.equal(textIn(await link.ask(read("a", { key: "k" }, isRestricted))), "a k restricted");
+  const fromRestricted = await open(t, address, true);
+  assert.equal(textIn(await fromRestricted.ask(read("a", { key: "k" }))), "a k restricted");
 });
 
 test("a read that takes long keeps no other from its answer, and ends when its caller leaves", {

@@ -3,6 +3,7 @@ import type { Agent, IncomingMessage } from "node:http";
 import type { MaybePromise } from "@anulo/limits";
 import { nodeHttp } from "../loaded-later.ts";
 import type { Answer } from "../server/answer.ts";
+import { isPassedStatus } from "./passed-status.ts";
 import { hostAndPortOf } from "./peer-address.ts";
 
 /** The other process could not be reached: nothing of the request was sent. */
@@ -50,16 +51,12 @@ export type Forwarder = {
 const IDLE_MS = 30_000;
 const CONNECT_MS = 3000;
 
-const statuses: readonly number[] = [
-  200, 400, 404, 405, 409, 410, 413, 500, 503,
-] satisfies Answer["status"][];
 const types: readonly string[] = [
   "application/json",
   "application/octet-stream",
   "text/plain",
 ] satisfies Answer["type"][];
 
-const isStatus = (status: number): status is Answer["status"] => statuses.includes(status);
 const isType = (type: string): type is Answer["type"] => types.includes(type);
 
 /** Keeps connections open between requests: as many as there are at once, which the limits of the caller's port bound. */
@@ -126,7 +123,7 @@ async function readAnswer(message: IncomingMessage, { admit }: Posting): Promise
   const { statusCode: status = 0, headers } = message;
   const { "content-type": type = "text/plain", "content-length": digits = "" } = headers;
   const length = Number(digits);
-  if (!isStatus(status) || !isType(type) || !/^\d{1,12}$/.test(digits))
+  if (!isPassedStatus(status) || !isType(type) || !/^\d{1,12}$/.test(digits))
     throw new NoAnswer(`the answer is none of this service: status ${status}`);
   await admit(length);
   const body = Buffer.allocUnsafeSlow(length);

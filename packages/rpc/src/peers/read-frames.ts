@@ -5,6 +5,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Answer } from "../server/answer.ts";
+import { isPassedStatus } from "./passed-status.ts";
 
 /** The path of the HTTP request with which such a connection begins. */
 export const READS_PATH = "/reads";
@@ -32,14 +33,11 @@ export type ReadRequest = {
   readonly body: Uint8Array;
 };
 
-/** A response; without one the request has to be passed on otherwise. */
-export type ReadResponse = {
-  readonly number: number;
-  readonly answer: Pick<Answer, "status" | "type"> & { readonly body: string };
-};
+/** The response to a request; without an answer it has to be passed on otherwise. */
+export type ReadResponse = { readonly number: number; readonly answer: Answer | undefined };
 
 /** Thrown for bytes that no process of this service sends. */
-class BadFrames extends Error {
+export class BadFrames extends Error {
   override name = "BadFrames";
 }
 
@@ -51,9 +49,6 @@ const kinds = ["request", "restricted", "left"] as const satisfies ReadRequest["
 /** The status of no response: it is too long, or there are too many requests. */
 const NOT_HERE = 0;
 const types = ["application/json", "text/plain"] as const satisfies Answer["type"][];
-const statuses: readonly number[] = [
-  200, 400, 404, 405, 409, 410, 413, 500, 503,
-] satisfies Answer["status"][];
 
 /** Splits what arrives into frames. */
 export class FrameReader {
@@ -187,16 +182,13 @@ export function responseFrame(number: number, answer: Answer | undefined): Buffe
   return frame;
 }
 
-/** Reads the frame of a response; its answer is undefined where there is none. Throws BadFrames. */
-export function responseOf(
-  frame: Buffer,
-): Omit<ReadResponse, "answer"> & { answer: ReadResponse["answer"] | undefined } {
+/** Reads the frame of a response. Throws BadFrames. */
+export function responseOf(frame: Buffer): ReadResponse {
   if (frame.length < RESPONSE_HEAD_BYTES) throw new BadFrames("a response breaks off");
   const number = frame.readUInt32LE(0);
   const status = frame.readUInt16LE(4);
   const type = types[frame[6]!];
   if (status === NOT_HERE) return { number, answer: undefined };
-  if (!statuses.includes(status) || type === undefined) throw new BadFrames(`a response of status ${status}`);
-  const body = frame.toString("latin1", RESPONSE_HEAD_BYTES);
-  return { number, answer: { status: status as Answer["status"], type, body } };
+  if (!isPassedStatus(status) || type === undefined) throw new BadFrames(`a response of status ${status}`);
+  return { number, answer: { status, type, body: frame.toString("latin1", RESPONSE_HEAD_BYTES) } };
 }

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Answer } from "../server/answer.ts";
 import { hostAndPortOf } from "./peer-address.ts";
 import {
+  BadFrames,
   BatchMac,
   FrameReader,
   fitsBatch,
@@ -152,9 +153,10 @@ export class ReadLink {
     if (this.#state !== "open") return;
     try {
       for (const frame of this.#frames.take(rest)) this.#answer(frame);
-    } catch {
+    } catch (error) {
       // Only another program answers so; the reads are passed on otherwise.
       this.close();
+      if (!(error instanceof BadFrames)) throw error;
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import { type MaybePromise, TimeSlice, whenReady } from "@anulo/limits";
 import {
+  BadFrames,
   BatchMac,
   FrameReader,
   mostRead,
@@ -51,7 +52,8 @@ export class ReadPort implements OtherProtocol {
   take(bytes: Buffer): void {
     try {
       for (const frame of this.#frames.take(bytes)) this.#enqueue(requestsOf(frame, this.#mac));
-    } catch {
+    } catch (error) {
+      if (!(error instanceof BadFrames)) throw error;
       // No process of this service sends such bytes.
       this.#socket.destroy();
       return;

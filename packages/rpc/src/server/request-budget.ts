@@ -37,6 +37,8 @@ export class RequestBudget {
 
   /** Waits until the response may be built; throws CallerLeft or OverBudget. */
   admit(cost: CostLimits): MaybePromise<void> {
+    // One before it was for a response that did not come: no request waits for memory while it has some.
+    this.end();
     const admission = this.#caller.share.admit(this.#caller, cost);
     return whenReady(admission, (admitted) => this.#begin(admitted, cost));
   }
@@ -44,8 +46,6 @@ export class RequestBudget {
   #begin(admission: Admission | undefined, cost: CostLimits): void {
     if (admission === undefined && !this.#caller.hasLeft) throw new OverBudget("port", "waited for too long");
     if (admission === undefined) throw new CallerLeft();
-    // One before it was for a response that did not come.
-    this.end();
     this.#admission = admission;
     this.#responseBytes = Math.min(cost.responseBytes, this.#caller.share.limits.answerBytes);
     if (this.#caller.hasLeft) throw new CallerLeft();

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { daemon, defaultLimits } from "../src/index.ts";
+import { CallerShare } from "../src/server/caller-share.ts";
+import { RequestBudget } from "../src/server/request-budget.ts";
+
+test("a request that is admitted again has given back what it had before it waits", async () => {
+  const heldBytes = 8 * 2 ** 20;
+  const share = new CallerShare(
+    { ...defaultLimits, heldBytes, heldBytesPerAddress: heldBytes },
+    { isForStrangers: false },
+  );
+  const cost = { ...daemon.pool.getTransactionPool.cost, responseBytes: heldBytes / 2 };
+  const budget = new RequestBudget(share.open("192.0.2.1"), 0);
+  await budget.admit(cost);
+  const first = share.heldBytes;
+  assert.ok(first > 0);
+  for (let i = 0; i < 3; i++) await budget.admit(cost);
+  assert.equal(share.heldBytes, first);
+  budget.end();
+  assert.equal(share.heldBytes, 0);
+});
