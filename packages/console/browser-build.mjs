@@ -41,10 +41,6 @@ const replaced = [
         'return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");',
         'return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");',
       ],
-      [
-        'const written = Buffer.from(bytes.buffer).write(text, "hex");',
-        "for (const i of bytes.keys()) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);\nconst written = bytes.length;",
-      ],
     ],
     end: "",
   },

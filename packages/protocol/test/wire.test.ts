@@ -100,6 +100,16 @@ test("hexadecimal text reads back, and other text is refused", () => {
   for (const bad of ["a", "zz", "0x", "a ", "é0", "@0", "`0", "g0"])
     assert.throws(() => fromHex(bad), BadHex, bad);
   assert.throws(() => fromHex("00", 32), BadHex);
+  for (let code = 0; code < 0x1_0000; code++) {
+    const character = String.fromCharCode(code);
+    for (const [text, value] of [
+      [`${character}7`, 16 * Number.parseInt(character, 16) + 7],
+      [`7${character}`, 7 * 16 + Number.parseInt(character, 16)],
+    ] as const) {
+      if (/[0-9a-fA-F]/.test(character)) assert.deepEqual(fromHex(text), Uint8Array.of(value));
+      else assert.throws(() => fromHex(text), BadHex, `code unit ${code}`);
+    }
+  }
 });
 
 test("bytes are ordered from the first byte on", () => {

@@ -51,7 +51,7 @@ function bytesOf(read: ChainReader, place: TransactionPlace): TransactionBytes {
     const hasNothing = pruned[0] !== 1 && equalBytes(hash, NULL_HASH);
     return {
       pruned,
-      prunable: read.prunablePart(id) ?? NOTHING,
+      prunable: hasNothing ? NOTHING : (read.prunablePart(id) ?? NOTHING),
       prunableHash: hasNothing ? hashOfNothing : hash,
     };
   }

@@ -42,8 +42,10 @@ export function compressInto(bytes: Uint8Array, values: ArrayLike<number>): numb
 function packInto(bytes: Uint8Array, values: ArrayLike<number>): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let i = 0; i < values.length; i++) {
-    view.setUint32(PACKED_BYTES * i, values[i]!, true);
-    view.setUint32(PACKED_BYTES * i + 4, values[i]! / 2 ** 32, true);
+    const value = values[i]!;
+    view.setUint32(PACKED_BYTES * i, value, true);
+    // Counts are small: a division of each took five times as long as all the rest.
+    view.setUint32(PACKED_BYTES * i + 4, value < 2 ** 32 ? 0 : Math.floor(value / 2 ** 32), true);
   }
   return PACKED_BYTES * values.length;
 }
@@ -84,7 +86,7 @@ export async function serializeCounts(
       ? decimalText(first)
       : isPortable
         ? bytesOutput(encoderOf(encoding), first)
-        : quotedText(encoderOf(encoding), first);
+        : quotedText(encoding, first);
   for (const numbers of numbersOf(counts)) {
     output.add(numbers);
     if (slice.isOver) await slice.yield();
@@ -117,8 +119,11 @@ function bytesOutput(encode: (numbers: Numbers) => Uint8Array, before: Written |
 }
 
 /** The same bytes as a JSON string. */
-function quotedText(encode: (numbers: Numbers) => Uint8Array, before: Written | undefined): Output {
-  return textOutput(['"', '"'], before, (numbers, out) => out.escaped(encode(numbers)));
+function quotedText(encoding: Exclude<CountsEncoding, "decimal">, before: Written | undefined): Output {
+  const marks = ['"', '"'] as const;
+  if (encoding === "packed") return textOutput(marks, before, (numbers, out) => out.packed(numbers));
+  const encode = encoderOf(encoding);
+  return textOutput(marks, before, (numbers, out) => out.escaped(encode(numbers)));
 }
 
 /** A JSON list. */

@@ -2,6 +2,7 @@ import type { Dialect } from "../dialect.ts";
 import { BytePieces } from "./byte-pieces.ts";
 
 const WORD_BYTES = 4;
+const PACKED_BYTES = 8;
 const QUOTE = 0x22;
 /** Texts up to this length are written in JavaScript: a library call takes as long as thirty characters. */
 const SHORT_TEXT = 32;
@@ -147,6 +148,34 @@ export class TextBytes {
       const letter = ESCAPES[byte]!;
       if (letter !== 0) target[at++] = ESCAPE;
       target[at++] = letter === 0 ? byte : letter;
+    }
+    this.#at = at;
+  }
+
+  /** Writes numbers below 2^53 as 64 bits each, lowest byte first, in the form of `escaped`. */
+  packed(numbers: ArrayLike<number>): void {
+    this.reserve(2 * PACKED_BYTES * numbers.length);
+    const view = this.#view;
+    let at = this.#at;
+    const putByte = (byte: number) => {
+      const letter = ESCAPES[byte]!;
+      if (letter !== 0) view.setUint8(at++, ESCAPE);
+      view.setUint8(at++, letter === 0 ? byte : letter);
+    };
+    for (let i = 0; i < numbers.length; i++) {
+      let rest = numbers[i]!;
+      if (rest < 0x100) {
+        // Nearly all counts: seven bytes of zero follow, which need no escape.
+        putByte(rest);
+        view.setUint32(at, 0);
+        view.setUint32(at + PACKED_BYTES - 1 - WORD_BYTES, 0);
+        at += PACKED_BYTES - 1;
+        continue;
+      }
+      for (let left = PACKED_BYTES; left > 0; left--) {
+        putByte(rest % 0x100);
+        rest = Math.floor(rest / 0x100);
+      }
     }
     this.#at = at;
   }
