@@ -34,8 +34,11 @@ test("spans stand in order of height, whenever they were requested", () => {
   assert.equal(queue.bytes, 4 * 5 * (100 + 4096));
   assert.equal(queuedBytes(1), 4097);
   assert.equal(sizeOf({ blob: new Uint8Array(5), txs: [new Uint8Array(2), new Uint8Array(3)] } as never), 10);
-  assert.equal(queue.find("20")?.start, 20);
-  assert.equal(queue.find("21"), undefined, "a span is found by its first block");
+  assert.equal(queue.find(["20", "21", "22", "23", "24"])?.start, 20);
+  // Closes: a late answer filled, with other blocks than its own, a span that was requested of somebody else since.
+  assert.equal(queue.find(["20", "21"]), undefined, "of another length");
+  assert.equal(queue.find(["20", "21", "22", "23", "x"]), undefined, "with another block");
+  assert.equal(queue.find(["21"]), undefined, "in the middle of one");
   assert.equal(queue.has("24"), true);
   assert.equal(queue.has("25"), false);
 });
@@ -47,7 +50,7 @@ test("a span that is removed leaves a gap, which is found from below", () => {
     [9, 10, 12, 24, 25, 30, 35].map((height) => queue.gapFrom(height)),
     [9, 25, 25, 25, 25, 35, 35],
   );
-  const span = queue.find("15")!;
+  const span = queue.find(["15", "16", "17", "18", "19"])!;
   queue.remove(span);
   queue.remove(span);
   assert.equal(queue.spans.length, 3);

@@ -1,6 +1,7 @@
 /** What becomes of questions to the process that hashes when it ends by itself. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { PowQuestion } from "../src/pow/messages.ts";
 import type { PowChildOptions } from "../src/pow/pow-child.ts";
 import { createQuestions } from "../src/pow/questions.ts";
@@ -9,18 +10,23 @@ const work = { blob: new Uint8Array(76), height: 1, majorVersion: 1, seedId: und
 const question = (id: number) => ({ type: "hash", id, work }) as const;
 
 /** Questions to processes that do nothing by themselves. */
-function start() {
-  const processes: { readonly asked: number[]; readonly options: PowChildOptions }[] = [];
+function start({ idleMs = 1000 } = {}) {
+  const processes: {
+    readonly asked: number[];
+    readonly seeds: unknown[];
+    readonly options: PowChildOptions;
+  }[] = [];
   const questions = createQuestions({
     settings: () => ({ threads: 1, engine: "portable", disabledFlags: 0 }),
     onEngine() {},
     onDataset() {},
-    idleMs: 1000,
+    idleMs,
     start(options) {
       const asked: number[] = [];
-      processes.push({ asked, options });
+      const seeds: unknown[] = [];
+      processes.push({ asked, seeds, options });
       return {
-        send: (sent: PowQuestion) => void ("id" in sent && asked.push(sent.id)),
+        send: (sent: PowQuestion) => void ("id" in sent ? asked.push(sent.id) : seeds.push(sent)),
         holdNode() {},
         disconnect() {},
         kill: async () => {},
@@ -67,4 +73,40 @@ test("a question over which two processes have ended is refused, and others are 
   await questions.stop();
   await stopped;
   await assert.rejects(questions.ask(question(4)), /has been stopped/);
+});
+
+test("where questions are given up together, no further process is started for them", async () => {
+  const { questions, processes } = start();
+  const refused = [1, 2, 3].map((id) =>
+    assert.rejects(questions.ask(question(id)), /the hashing process ended/),
+  );
+  processes[0]!.options.onExit();
+  processes[1]!.options.onExit();
+  await Promise.all(refused);
+  assert.equal(processes.length, 2);
+  await questions.stop();
+});
+
+// Closes: after a quiet spell the cache in use could be replaced by that of an old branch, and the next was not made.
+test("a process that replaces an idle one knows the seeds in use", async () => {
+  const { questions, processes } = start({ idleMs: 0 });
+  const seeds = { type: "seeds", current: new Uint8Array(32).fill(1), next: undefined } as const;
+  const answer = { type: "hashed", hash: new Uint8Array(32) } as const;
+  const first = questions.ask(question(1));
+  questions.useSeeds(seeds);
+  processes[0]!.options.onAnswer({ ...answer, id: 1 });
+  await first;
+  while (processes.length < 2) {
+    // The idle process ends in a turn of its own.
+    await setTimeout(1);
+    const id = processes[0]!.asked.length + 1;
+    const next = questions.ask(question(id));
+    processes.at(-1)!.options.onAnswer({ ...answer, id });
+    await next;
+  }
+  assert.deepEqual(
+    processes.map((process) => process.seeds),
+    [[seeds], [seeds]],
+  );
+  await questions.stop();
 });

@@ -65,8 +65,8 @@ export interface BlockQueue {
   /** Whether a block (id in hexadecimal) is requested or fetched. */
   has(key: string): boolean;
   reserve(link: PeerLink, blocks: readonly NeededBlock[], now: number): Span;
-  /** The span that begins with this block (id in hexadecimal). */
-  find(key: string): Span | undefined;
+  /** The span of exactly these blocks (ids in hexadecimal); another one may have taken its place since it was asked for. */
+  find(keys: readonly string[]): Span | undefined;
   remove(span: Span): void;
   /** The first height from `height` on whose block is neither requested nor fetched. */
   gapFrom(height: number): number;
@@ -106,7 +106,10 @@ export function createBlockQueue(): BlockQueue {
       for (const { key } of blocks) keys.add(key);
       return span;
     },
-    find: (key) => spans.find(({ blocks }) => blocks[0]!.key === key),
+    find: (keys) =>
+      spans.find(
+        ({ blocks }) => blocks.length === keys.length && blocks.every(({ key }, i) => key === keys[i]),
+      ),
     remove,
     gapFrom(height) {
       let gap = height;

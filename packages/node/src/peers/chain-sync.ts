@@ -197,7 +197,7 @@ export class ChainSync {
     if (link.pending !== pending) return;
     link.pending = undefined;
     noteHeight(link, answer.current_blockchain_height);
-    const span = this.queue.find(pending.keys[0]!);
+    const span = this.queue.find(pending.keys);
     if (span !== undefined && span.link === link) checkAnnounced(span.blocks, fetched);
     if (span !== undefined && span.fetched === undefined)
       this.#fill(span, { link, fetched, since: pending.at });

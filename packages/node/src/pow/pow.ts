@@ -110,7 +110,7 @@ export function createPow(options: PowOptions): Pow {
       return { result, stop: () => services.process.abandon(id) };
     },
     useSeeds: (current, next) => {
-      for (const place of [services.here, services.process]) place.notify({ type: "seeds", current, next });
+      for (const place of [services.here, services.process]) place.useSeeds({ type: "seeds", current, next });
     },
     async stop() {
       await Promise.all([services.here.stop(), services.process.stop()]);

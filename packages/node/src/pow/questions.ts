@@ -8,6 +8,8 @@ import type { ProcessSettings } from "./process-settings.ts";
  */
 export type OnProgress = (hashes: number, cpuMs: number) => void;
 
+type SeedsInUse = Extract<PowQuestion, { readonly type: "seeds" }>;
+
 type NumberedQuestion = Extract<PowQuestion, { readonly type: "hash" | "search" }>;
 
 /** Questions to the hashing process, which is started, replaced and ended as they require. */
@@ -15,8 +17,8 @@ export interface Questions {
   /** Rejects with an Error when the process cannot answer; undefined when the question was abandoned. */
   ask(question: NumberedQuestion, onProgress?: OnProgress): Promise<PowAnswer | undefined>;
   abandon(id: number): void;
-  /** Sends a message that needs no answer, if there is a process. */
-  notify(question: PowQuestion): void;
+  /** Tells the process, and each that is started later, which seeds are in use. */
+  useSeeds(seeds: SeedsInUse): void;
   stop(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
   const { idleMs, onEngine, onDataset, settings, start } = options;
   let child: PowChild | undefined;
   let idle: NodeJS.Timeout | undefined;
+  let seeds: SeedsInUse | undefined;
   let isStopped = false;
   const rest = () => {
     child?.disconnect();
@@ -78,17 +81,24 @@ export function createQuestions(options: QuestionsOptions): Questions {
     child = undefined;
     const sent = [...open].filter(([, { isSent }]) => isSent);
     for (const [, entry] of sent) entry.isSent = false;
-    for (const [id, entry] of sent) {
-      if (++entry.exits === MAX_EXITS) close(id)?.reject(new Error("the hashing process ended"));
-    }
+    const lost = sent.filter(([, entry]) => ++entry.exits === MAX_EXITS);
+    // All at once: where nothing else is asked, no further process is started for questions that are given up.
+    for (const [id] of lost) open.delete(id);
+    for (const [, { reject }] of lost) reject(new Error("the hashing process ended"));
     sendMore();
+  };
+  const startChild = (): PowChild => {
+    const started = start({ settings: settings(), onAnswer, onExit });
+    // A process ends when it is idle: the seeds change less often than that.
+    if (seeds !== undefined) started.send(seeds);
+    return started;
   };
   const sendMore = () => {
     let sent = [...open.values()].filter(({ isSent }) => isSent).length;
     for (const entry of open.values()) {
       if (sent >= MAX_SENT || isStopped) return;
       if (entry.isSent) continue;
-      child ??= start({ settings: settings(), onAnswer, onExit });
+      child ??= startChild();
       entry.isSent = true;
       sent++;
       child.send(entry.question);
@@ -107,7 +117,10 @@ export function createQuestions(options: QuestionsOptions): Questions {
       if (open.get(id)?.isSent) child?.send({ type: "abandon", id });
       close(id)?.resolve(undefined);
     },
-    notify: (question) => child?.send(question),
+    useSeeds(inUse) {
+      seeds = inUse;
+      child?.send(inUse);
+    },
     async stop() {
       isStopped = true;
       clearTimeout(idle);
