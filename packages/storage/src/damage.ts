@@ -21,7 +21,8 @@ export class WrongDatabase extends Error {
 /** A running node has the database open. */
 export class DatabaseInUse extends Error {
   constructor(path: string, processId: number) {
-    super(`the database ${path} is in use by process ${processId}`);
+    const place = processId === process.pid ? ", perhaps in another container" : "";
+    super(`the database ${path} is in use by process ${processId}${place}`);
     this.name = "DatabaseInUse";
   }
 }

@@ -118,12 +118,15 @@ function openTransient({ memoryBytes = memoryOfProcess() }: StoreOptions): OpenD
   return { path, environment, recovery: undefined, flusher: undefined, memoryBytes, onFault, afterClose };
 }
 
-/** Throws DatabaseInUse if another process reads the file: a process that has it open always reads it. */
+/**
+ * Throws DatabaseInUse if another process reads the file: a process that has it open always reads it. This one has not
+ * read yet, so whoever has its number is a process of another container, beside which LMDB could not read.
+ */
 function checkSoleUse({ root }: Environment, path: string): void {
   root.readerCheck();
   for (const line of root.readerList().split("\n")) {
-    const processId = Number(/^\s*(\d+)\s/.exec(line)?.[1] ?? process.pid);
-    if (processId !== process.pid) throw new DatabaseInUse(path, processId);
+    const processId = /^\s*(\d+)\s/.exec(line)?.[1];
+    if (processId !== undefined) throw new DatabaseInUse(path, Number(processId));
   }
 }
 

@@ -252,6 +252,28 @@ test("a database that another process has open is refused, and free once that is
   await store.close();
 });
 
+// Closes: who had the same number, as the first process of each container has, waited ten seconds for an obscure error.
+test("a database is refused too where the process that has it open has our number in a container of its own", async (t) => {
+  const path = join(folder, "chain.mdb");
+  const program = [process.execPath, fileURLToPath(new URL("./append-forever.js", import.meta.url)), path];
+  const inContainer = () => spawn("unshare", ["-Urpf", "--mount-proc", "--kill-child", ...program]);
+  const first = inContainer();
+  const started = await Promise.race([once(first.stdout, "data"), once(first, "exit"), once(first, "error")]);
+  if (!Buffer.isBuffer(started[0])) return t.skip("needs namespaces of Linux");
+  const second = inContainer();
+  let said = "";
+  second.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  await once(second, "close");
+  assert.match(said, /DatabaseInUse.* in use by process 1, perhaps in another container/);
+  first.kill("SIGKILL");
+  await once(first, "close");
+  const store = await openStore({ path, network: "regtest" });
+  assert.ok(store.read.height() > 0);
+  await store.close();
+});
+
 test("ranges of fields are those of the blocks there are, long-term weights too", async () => {
   const store = await openStore({ network: "regtest" });
   store.write((writer) => {
