@@ -34,7 +34,7 @@ test("64 bits of IPv6 are one address, whose connections are bounded together", 
   // Loopback has a single address of IPv6: each connection is made to look as if it came from another one.
   t.mock.method(Server.prototype, "emit", function (this: Server, event: string, ...args: unknown[]) {
     if (event === "connection") Object.defineProperty(args[0], "remoteAddress", { value: callers.shift() });
-    return emit.call(this, event, ...args);
+    return emit.call(this, event as never, ...(args as never[]));
   });
   const listener = await listen(() => 2);
   t.after(async () => {

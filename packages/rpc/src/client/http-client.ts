@@ -1,10 +1,11 @@
 import { setMaxListeners } from "node:events";
-import type { Agent, AgentOptions, ClientRequest, IncomingMessage } from "node:http";
+import type { Agent, AgentOptions, IncomingMessage } from "node:http";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
 import { Gathered } from "../gathered.ts";
 import { nodeHttp } from "../loaded-later.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
+import { ConnectionSlots, watchBounds } from "./connection-slots.ts";
 import { type Connect, createDialer, type Dialer } from "./dial.ts";
 import { createDigestClient } from "./digest-client.ts";
 import type { ServerTls } from "./server-tls.ts";
@@ -23,7 +24,7 @@ export type ClientOptions = {
   readonly tls?: ServerTls;
 };
 
-type Posting = {
+type CallPosting = {
   readonly call: Call;
   readonly path: string;
   readonly body: Buffer;
@@ -32,11 +33,16 @@ type Posting = {
   readonly timeoutMs?: number;
 };
 
+/** A call that has a connection; of its time, this has passed while it waited for one. */
+type Posting = CallPosting & { readonly waitedMs: number };
+
+const lateFor = (timeoutMs: number): string => `no answer in ${timeoutMs} ms`;
+
 export interface HttpClient {
   /**
    * Resolves with the body of the response; rejects with ConnectionFailed, or BadAnswer for a status other than 200.
    */
-  readonly post: (posting: Posting) => Promise<Buffer>;
+  readonly post: (posting: CallPosting) => Promise<Buffer>;
   readonly close: () => void;
 }
 
@@ -58,10 +64,9 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
   });
   const closed = new AbortController();
   setMaxListeners(0, closed.signal); // every waiting call adds a listener
-  const agent = createAgent(
-    { keepAlive: true, maxSockets: login ? 1 : connections },
-    { dialer, timeoutMs, closed: closed.signal },
-  );
+  const maxSockets = login ? 1 : connections;
+  const slots = new ConnectionSlots(maxSockets);
+  const agent = createAgent({ keepAlive: true, maxSockets }, { dialer, timeoutMs, closed: closed.signal });
   const close = () => {
     closed.abort();
     agent.destroy();
@@ -81,7 +86,23 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     });
   };
 
-  const post = async (posting: Posting): Promise<Buffer> => {
+  const post = async (posting: CallPosting): Promise<Buffer> => {
+    const { call, signal, timeoutMs: limitMs = timeoutMs } = posting;
+    const startedAt = performance.now();
+    if (!(await slots.take({ timeoutMs: limitMs, signals: [closed.signal, signal] }))) {
+      const isBrokenOff = signal?.aborted === true;
+      const reason = closed.signal.aborted ? "closed" : isBrokenOff ? "broken off" : lateFor(limitMs);
+      throw new ConnectionFailed(call.name, reason);
+    }
+    try {
+      return await postNow({ ...posting, waitedMs: performance.now() - startedAt });
+    } finally {
+      slots.release();
+    }
+  };
+
+  /** The authorization counts on the answers before: with a login, calls come one after the other. */
+  const postNow = async (posting: Posting): Promise<Buffer> => {
     let reply = await exchangeAgain(posting, exchangeOnce, () => dialer.reconsider({ host, port }));
     if (reply.status === 401 && digest?.accept(reply.challenges)) reply = await exchangeOnce(posting);
     if (reply.status !== 200) throw new BadAnswer(posting.call.name, `HTTP ${reply.status}`);
@@ -162,7 +183,7 @@ type Target = {
 };
 
 function exchange(posting: Posting, target: Target): Promise<Reply> {
-  const { call, path, body, type } = posting;
+  const { call, path, body, type, waitedMs, signal } = posting;
   const { agent, host, port, authorization, maxAnswerBytes, timeoutMs, closed } = target;
   return new Promise((resolve, reject) => {
     const headers = {
@@ -176,48 +197,22 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
         reject(new ConnectionFailed(call.name, "the answer broke off or is too long", { cause })),
       );
     });
-    const isLate = breakOff(sent, { timeoutMs, signals: [closed, posting.signal] });
+    const bounds = watchBounds({ timeoutMs: timeoutMs - waitedMs, signals: [closed, signal] }, () => {
+      sent.destroy(new Error("broken off"));
+    });
+    sent.once("close", bounds.stop);
     sent.on("error", (cause: NodeJS.ErrnoException) => {
       const stale = sent.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE");
       const Failure = stale ? StaleConnection : ConnectionFailed;
       const reason = closed.aborted
         ? "closed"
-        : isLate()
-          ? `no answer in ${timeoutMs} ms`
+        : bounds.isLate()
+          ? lateFor(timeoutMs)
           : (cause.code ?? cause.message);
       reject(new Failure(call.name, reason, { cause }));
     });
     sent.end(body);
   });
-}
-
-/**
- * Aborts the request after `ms` milliseconds, or when one of the signals is aborted; returns whether it was the time.
- * Written by hand, since a combined signal costs as much as the rest of a call.
- */
-function breakOff(
-  sent: ClientRequest,
-  {
-    timeoutMs,
-    signals,
-  }: { readonly timeoutMs: number; readonly signals: readonly (AbortSignal | undefined)[] },
-): () => boolean {
-  let late = false;
-  const end = () => void sent.destroy(new Error("broken off"));
-  const timer = setTimeout(() => {
-    late = true;
-    end();
-  }, timeoutMs);
-  timer.unref();
-  for (const signal of signals) {
-    if (signal?.aborted) end();
-    signal?.addEventListener("abort", end);
-  }
-  sent.once("close", () => {
-    clearTimeout(timer);
-    for (const signal of signals) signal?.removeEventListener("abort", end);
-  });
-  return () => late;
 }
 
 function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
