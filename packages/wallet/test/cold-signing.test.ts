@@ -8,7 +8,7 @@ import {
   piecesOfExport,
 } from "../src/cold-signing/exported-outputs.ts";
 import { checkKeyImage, signKeyImage } from "../src/cold-signing/key-images.ts";
-import { magicOf, seal, unseal } from "../src/cold-signing/sealed.ts";
+import { magicOf, seal, unseal, unsealFailure } from "../src/cold-signing/sealed.ts";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
@@ -146,6 +146,8 @@ test("what is sealed opens with the same view key only, and not once a byte has 
   }
   for (const length of [0, 20, magic.length + 71, sealed.length - 1])
     assert.equal(await unseal(magic, sealed.subarray(0, length), sealer), undefined);
+  assert.match(unsealFailure(magic, sealed.subarray(0, magic.length + 71)), /size/);
+  assert.match(unsealFailure(magic, sealed.subarray(0, magic.length + 72)), /authenticate/);
 });
 
 test("a signed key image is taken for its output alone", async () => {

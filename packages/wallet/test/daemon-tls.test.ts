@@ -68,6 +68,7 @@ test("set_daemon refuses what it cannot obey, keeps the node it had, and does no
     { ssl_ca_file: secret },
     { ssl_private_key_path: secret, ssl_certificate_path: secret },
     { ssl_allowed_fingerprints: ["00"] },
+    { address: "127.0.0.1:99999" },
   ]) {
     await assert.rejects(call.setDaemon({ address: "127.0.0.1:2", ...params }), (error: Error) => {
       assert.match(error.name, /RemoteError/);

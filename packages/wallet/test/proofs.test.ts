@@ -195,4 +195,5 @@ test("what is no reserve proof of the wallet is refused", async () => {
     ["nonsense", own],
   ] as const)
     await assert.rejects(parseReserveProof(text, reader), WalletRefusal);
+  await assert.rejects(parseReserveProof("ReserveProofV2", own), /Failed to parse/);
 });

@@ -121,7 +121,7 @@ test("who pays the fee is one of the destinations", () => {
     ],
   );
   assert.ok(withFeePayers(destinations, []).every((each) => each.paysFee === false && !("place" in each)));
-  assert.throws(() => withFeePayers(destinations, [0, 2]), refusal(/names a destination too many/));
+  assert.throws(() => withFeePayers(destinations, [0, 2]), refusal(/^subtractfeefrom: bad index: 2 /));
 });
 
 const change = receiverOf(keys);

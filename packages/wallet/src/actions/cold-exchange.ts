@@ -11,7 +11,7 @@ import {
   readExported,
 } from "../cold-signing/exported-outputs.ts";
 import { outputToSign, type SignedKeyImage, SignedKeyImages } from "../cold-signing/key-images.ts";
-import { hasMagic, magicOf, sealInPieces, unseal } from "../cold-signing/sealed.ts";
+import { hasMagic, magicOf, sealInPieces, unseal, unsealFailure } from "../cold-signing/sealed.ts";
 import { checked } from "../daemon.ts";
 import { mapped } from "../lists.ts";
 import type { OutputBook } from "../outputs/output-book.ts";
@@ -115,7 +115,8 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
 export async function importSealedOutputs(wallet: Wallet, sealed: Uint8Array): Promise<number> {
   if (!hasMagic(OUTPUTS_MAGIC, sealed)) throw refusal("Bad magic from outputs");
   const plain = await unseal(OUTPUTS_MAGIC, sealed, wallet);
-  if (plain === undefined) throw refusal("Failed to decrypt outputs: Failed to authenticate ciphertext");
+  if (plain === undefined)
+    throw refusal(`Failed to decrypt outputs: ${unsealFailure(OUTPUTS_MAGIC, sealed)}`);
   if (plain.length < 64) throw refusal("Bad data size for outputs");
   const { spendPublic, viewPublic } = wallet.keys;
   if (!equalBytes(plain.subarray(0, 64), concatBytes(spendPublic, viewPublic)))

@@ -19,7 +19,7 @@ import {
   toHex,
   varint,
 } from "@anulo/protocol";
-import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
+import { magicOf, seal, unseal, unsealFailure } from "../cold-signing/sealed.ts";
 import { mapped } from "../lists.ts";
 import { ownOneTimeSecret, signerKeyOf } from "../multisig/account-keys.ts";
 import { choose, type MultisigAccount } from "../multisig/key-exchange.ts";
@@ -120,7 +120,7 @@ async function openInfo(
 ): Promise<SignerInfo[] | undefined> {
   if (!equalBytes(sealed.subarray(0, MAGIC.length), MAGIC)) throw refusal("Bad multisig info file magic in ");
   const plain = await unseal(MAGIC, sealed, wallet);
-  if (plain === undefined) throw refusal("Failed to authenticate ciphertext");
+  if (plain === undefined) throw refusal(unsealFailure(MAGIC, sealed));
   if (plain.length < HEADER_BYTES) throw refusal("Bad data size");
   const { spendPublic, viewPublic } = wallet.keys;
   if (!equalBytes(plain.subarray(0, 64), concatBytes(spendPublic, viewPublic)))

@@ -81,6 +81,12 @@ export function hasMagic(magic: Magic, sealed: Uint8Array): boolean {
   return equalBytes(sealed.subarray(0, magic.length), magic);
 }
 
+/** Why data of this kind can't be decrypted, in the original's words. */
+export function unsealFailure(magic: Magic, sealed: Uint8Array): string {
+  const least = magic.length + IV_BYTES + SIGNATURE_BYTES;
+  return sealed.length < least ? "Unexpected ciphertext size" : "Failed to authenticate ciphertext";
+}
+
 /** Decrypts data; undefined for another kind, for data of another wallet, and for data that was changed. */
 export async function unseal(
   magic: Magic,

@@ -139,6 +139,7 @@ export async function parseReserveProof(text: string, address: AddressKeys): Pro
   const headerVersion = text.startsWith(HEADERS[1]) ? 1 : text.startsWith(HEADERS[2]) ? 2 : undefined;
   if (headerVersion === undefined) throw proofRefusal("Signature header check error");
   const blob = await decodePatiently(text.slice(HEADERS[headerVersion].length));
+  if (blob.length === 0) throw proofRefusal("Failed to parse reserve proof signature data");
   const absent = proofRefusal("The given address isn't found in the proof");
   try {
     const proof = await runSliced(decodeInSteps(readBody, blob));

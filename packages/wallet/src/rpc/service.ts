@@ -98,6 +98,8 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   setDaemon(params, { opened: { wallet }, service }) {
     const proxy = proxyOf(params.proxy, service);
     const url = daemonUrl(params.address);
+    const [, port] = /:(\d+)\/?$/.exec(url) ?? [];
+    if (Number(port) > 0xffff) throw new WalletRefusal("NO_DAEMON_CONNECTION", "Unable to set daemon");
     const tls = tlsOf(params, url);
     const login = { user: params.username, password: params.password };
     const hasLogin = params.username !== "" || params.password !== "";

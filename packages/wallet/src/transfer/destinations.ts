@@ -38,10 +38,11 @@ export function withFeePayers(
   destinations: readonly Destination[],
   places: readonly number[],
 ): Destination[] {
-  if (places.some((place) => place >= destinations.length))
+  const last = places.reduce((most, place) => Math.max(most, place), -1);
+  if (last >= destinations.length)
     throw new WalletRefusal(
       "GENERIC_TRANSFER_ERROR",
-      "subtract_fee_from_outputs names a destination too many",
+      `subtractfeefrom: bad index: ${last} (indexes are 0-based)`,
     );
   return destinations.map((destination, place) => ({
     ...destination,

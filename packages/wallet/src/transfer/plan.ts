@@ -99,7 +99,7 @@ export function withFeeSubtracted(
     remaining -= share;
     payersLeft -= 1n;
     if (destination.amount <= share)
-      throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "a destination gets less than its share of the fee");
+      throw new WalletRefusal("TX_NOT_POSSIBLE", "a destination gets less than its share of the fee");
     return { ...destination, amount: destination.amount - share };
   });
   return withFee(inputs, reduced, fee);
