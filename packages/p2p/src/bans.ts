@@ -1,4 +1,4 @@
-import { ipAddress, type PeerAddress } from "./address.ts";
+import { BadAddress, ipAddress, type PeerAddress, splitHostPort } from "./address.ts";
 import { formatIpv4, parseIpv4 } from "./ip.ts";
 import { ipv4Number } from "./records.ts";
 
@@ -16,7 +16,8 @@ export interface Bans {
   /** Bans in force: addresses in order, then subnets. */
   list(): Ban[];
   /**
-   * Bans for some seconds; 0 seconds or `lift` ends a ban. Returns false for text that is neither address nor subnet.
+   * Bans for some seconds; 0 seconds or `lift` ends a ban. A port behind the address is passed over. Returns false for
+   * text that is neither address nor subnet.
    */
   set(host: string, seconds: number | "lift"): boolean;
   /**
@@ -93,6 +94,19 @@ function createSubnetBans() {
 
 const MIN_CLEANUP = 1000;
 
+/** The IP address in a text, which may have a port, as connections are described; undefined for other texts. */
+function hostOf(text: string): string | undefined {
+  const plain = ipAddress(text, 0)?.host;
+  if (plain !== undefined || !/[\]:]/.test(text)) return plain;
+  try {
+    const { host, port } = splitHostPort(text, 0);
+    return ipAddress(host, port)?.host;
+  } catch (error) {
+    if (error instanceof BadAddress) return undefined;
+    throw error;
+  }
+}
+
 /** Creates an empty list of bans; `now` returns Unix seconds. */
 export function createBans(now: () => number): Bans {
   const hosts = new Map<string, Ban>();
@@ -135,7 +149,7 @@ export function createBans(now: () => number): Bans {
     },
     set(text, seconds) {
       const subnet = parseSubnet(text);
-      const host = subnet?.name ?? ipAddress(text, 0)?.host;
+      const host = subnet?.name ?? hostOf(text);
       if (host === undefined) return false;
       const until = seconds === "lift" ? 0 : now() + seconds;
       if (until <= now()) {
@@ -149,7 +163,7 @@ export function createBans(now: () => number): Bans {
       return true;
     },
     secondsLeft(text) {
-      const host = ipAddress(text, 0)?.host;
+      const host = hostOf(text);
       if (host === undefined) return undefined;
       const own = hosts.get(host);
       if (own !== undefined && !inForce(own)) hosts.delete(host);

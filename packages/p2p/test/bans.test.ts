@@ -31,6 +31,23 @@ test("addresses and subnets are banned for a while", () => {
   }
 });
 
+// Closes: what `get_connections` tells as a peer's address was no address to `set_bans`, as it is to monerod.
+test("an address may have a port, as connections are told", () => {
+  const bans = createBans(() => 100);
+  for (const text of ["1.2.3.4:18080", "[2001:db8::1]:5", "[2001:db8::2]", "[::ffff:5.6.7.8]:9"])
+    assert.ok(bans.set(text, 10), text);
+  assert.deepEqual(
+    bans.list().map(({ host }) => host),
+    ["1.2.3.4", "2001:db8::1", "2001:db8::2", "5.6.7.8"],
+  );
+  assert.equal(bans.secondsLeft("1.2.3.4"), 10);
+  assert.equal(bans.secondsLeft("[2001:db8::1]:6"), 10);
+  assert.ok(bans.set("1.2.3.4:1", "lift"));
+  assert.equal(bans.secondsLeft("1.2.3.4:2"), 0);
+  for (const text of ["1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:x", "name:5", "[1.2.3.4/8]:5", "[::1"])
+    assert.equal(bans.set(text, 10), false, text);
+});
+
 // Closes: a stranger's question for public nodes that took a second, 6,000 addresses times 4,000 subnets of a ban list.
 test("how many subnets are banned does not matter to who looks an address up", () => {
   let looks = 0;
