@@ -43,8 +43,9 @@ export function dynamicBaseFee({ reward, medianWeight, version }: FeeParameters)
   const zone = BigInt(minimumFullRewardWeight(version));
   const median = BigInt(medianWeight) > zone ? BigInt(medianWeight) : zone;
   if (rule === "2021, per byte") {
-    const fee = (reward * REFERENCE_WEIGHT) / median / median;
-    return fee - fee / 20n;
+    const whole = (reward * REFERENCE_WEIGHT) / median / median;
+    const fee = whole - whole / 20n;
+    return fee === 0n ? 1n : fee;
   }
   if (isFeePerByte(version)) return (reward * REFERENCE_WEIGHT) / median / zone / 5n;
   const base = zone === FULL_REWARD_ZONE ? (FIXED_FEE_PER_KB * 60_000n) / FULL_REWARD_ZONE : FIXED_FEE_PER_KB;

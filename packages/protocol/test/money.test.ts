@@ -202,6 +202,15 @@ test("older fees: fixed, per kB, per byte", () => {
   assert.equal(feeOfWeight(3, 5000n), 20_000n);
 });
 
+test("from hard fork 15 on a byte costs something, however large blocks have become", () => {
+  const fee = (medianWeight: number) =>
+    dynamicBaseFee({ reward: 600_000_000_000n, medianWeight, version: 16 });
+  assert.equal(fee(30_000_000), 2n);
+  assert.equal(fee(42_000_000), 1n);
+  assert.equal(fee(42_500_000), 1n);
+  assert.equal(fee(2_000_000_000), 1n);
+});
+
 test("amounts are written with twelve decimals and read back", () => {
   assert.equal(formatAmount(0n), "0.000000000000");
   assert.equal(formatAmount(1_500_000_000_000n), "1.500000000000");
