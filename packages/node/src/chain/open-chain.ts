@@ -18,6 +18,7 @@ import { createConfirmedBlocks } from "./confirmed-blocks.ts";
 import { createEvents, type Events } from "./events.ts";
 import { newBlock, readIncomingBlock } from "./incoming-block.ts";
 import { type AppendObserver, type ChainParts, transactInTurns } from "./parts.ts";
+import { createProofCosts } from "./proof-costs.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
 import { removeWrongBlocks } from "./remove-wrong-blocks.ts";
 import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
@@ -77,7 +78,10 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     }),
     pool: createPool(read, { maxWeight: options.maxPoolWeight, now }),
     sideBlocks: createSideBlocks(read),
-    proofs: createProofs(discharge, { whenWritable: store.whenWritable }),
+    proofs: createProofs(discharge, {
+      whenWritable: store.whenWritable,
+      costOf: createProofCosts(() => parts.state.view()),
+    }),
     invalidBlocks: new Map(),
     setAside: createSetAside(),
     refusedTransactions: createRefusedTransactions(),

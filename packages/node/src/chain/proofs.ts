@@ -71,11 +71,17 @@ export interface ProofsOptions {
   readonly capacity?: number;
   /** Runs an attempt when it may write; by default at once. */
   readonly whenWritable?: <T>(attempt: () => T) => Promise<T>;
+  /** Milliseconds of processor time that obligations cost; by default whatever the chain is. */
+  readonly costOf?: (obligations: readonly Obligation[]) => number;
 }
 
 /** Creates it with nothing proven. */
 export function createProofs(discharge: Discharge, options: ProofsOptions = {}): Proofs {
-  const { capacity = DEFAULT_CAPACITY, whenWritable = async (attempt) => attempt() } = options;
+  const {
+    capacity = DEFAULT_CAPACITY,
+    whenWritable = async (attempt) => attempt(),
+    costOf = proofsCost,
+  } = options;
   const proven = new Set<string>();
   const fingerprints = new WeakMap<Obligation, string>();
   const fingerprintOf = (obligation: Obligation): string => {
@@ -97,7 +103,7 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
           return await attempt();
         } catch (error) {
           if (!(error instanceof OpenProofs)) throw error;
-          onWork?.(proofsCost(error.obligations));
+          onWork?.(costOf(error.obligations));
           await discharge(error.obligations);
           for (const obligation of error.obligations) remember(obligation);
         }
