@@ -137,6 +137,12 @@ function createWriter({ tables }: Environment, { counts, cachedCounts }: Counts)
   };
 }
 
+/** Bytes that are free on the disk of a file. */
+function freeSpaceAt(path: string): bigint {
+  const { bavail, bsize } = statfsSync(dirname(path), { bigint: true });
+  return bavail * bsize;
+}
+
 type Writing = Pick<ChainStore, "write" | "writeInTurns" | "whenWritable">;
 
 /** Runs changes as transactions, reports each to the flusher, and turns faults of the disk into WriteFailed. */
@@ -151,7 +157,7 @@ function createWriting(opened: OpenDatabase, cachedCounts: CachedCounts): Writin
   const failed = (error: unknown): unknown => {
     clearCounts(cachedCounts);
     if (!isSystemFault(error)) return error;
-    const fault = writeFailed("the database could not be written", error);
+    const fault = writeFailed("the database could not be written", error, () => freeSpaceAt(opened.path));
     onFault(fault);
     return fault;
   };
@@ -268,10 +274,7 @@ export function createStore(opened: OpenDatabase): ChainStore {
     recovery,
     checkStructure: structureCheck.run,
     fileSize,
-    freeSpace() {
-      const { bavail, bsize } = statfsSync(dirname(path), { bigint: true });
-      return bavail * bsize;
-    },
+    freeSpace: () => freeSpaceAt(path),
     async close() {
       await structureCheck.end();
       await prefetcher.end();

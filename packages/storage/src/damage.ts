@@ -62,9 +62,22 @@ export function isSystemFault(error: unknown): boolean {
   return errnoOf(error) !== undefined;
 }
 
-/** Describes a fault of the system while `doing` something. */
-export function writeFailed(doing: string, error: unknown): WriteFailed {
-  const description = wordsOf[errnoOf(error) ?? 0];
+const [DISK_ERROR, DISK_FULL] = [5, 28];
+/** Free bytes below which a disk has no room for what LMDB writes at once. */
+const NO_ROOM_BYTES = 1024n * 1024n;
+
+/**
+ * LMDB takes it for an error of the disk when the disk takes only a part of what is written, as a full one does. Source:
+ * mdb.c `mdb_page_flush`.
+ */
+function errnoOfWrite(error: unknown, freeBytes: (() => bigint) | undefined): number {
+  const errno = errnoOf(error) ?? 0;
+  return errno === DISK_ERROR && freeBytes !== undefined && freeBytes() < NO_ROOM_BYTES ? DISK_FULL : errno;
+}
+
+/** Describes a fault of the system while `doing` something; `freeBytes` of the disk it was done on. */
+export function writeFailed(doing: string, error: unknown, freeBytes?: () => bigint): WriteFailed {
+  const description = wordsOf[errnoOfWrite(error, freeBytes)];
   const detail = description ?? (error instanceof Error ? error.message : String(error));
   return new WriteFailed(`${doing}: ${detail}`, error);
 }

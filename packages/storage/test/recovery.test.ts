@@ -440,6 +440,15 @@ test("what the system says of a disk is told in plain words", () => {
     assert.equal(writeFailed("stored", error).message, `stored: ${text}`);
   }
   assert.equal(writeFailed("stored", Object.assign(new Error("odd"), { errno: -99 })).message, "stored: odd");
+  // Closes: LMDB told a full disk as a broken one.
+  const broken = Object.assign(new Error("short write"), { code: 5 });
+  assert.equal(writeFailed("stored", broken, () => 1_048_575n).message, "stored: the disk is full");
+  assert.equal(
+    writeFailed("stored", broken, () => 1_048_576n).message,
+    "stored: the disk reports an input or output error",
+  );
+  const forbidden = Object.assign(new Error("denied"), { code: 13 });
+  assert.equal(writeFailed("stored", forbidden, () => 0n).message, "stored: the file may not be written");
   for (const [code, isFault] of [
     [-30_801, false],
     [-30_800, true],
