@@ -15,9 +15,14 @@ export function medianTimestamp(chain: ChainView): number | undefined {
  * blockchain.cpp `check_block_timestamp`.
  */
 export function checkTimestamp(timestamp: number, chain: ChainView, now: number): void {
+  checkTimestampNotAhead(timestamp, now);
+  checkTimestampNotBefore(timestamp, medianTimestamp(chain));
+}
+
+/** A block must be at most two hours ahead of the clock (`now`, Unix seconds). */
+export function checkTimestampNotAhead(timestamp: number, now: number): void {
   const limit = now + FUTURE_TIME_LIMIT_SECONDS;
   if (timestamp > limit) throw new RuleViolation({ code: "TIMESTAMP_TOO_LATE", timestamp, limit });
-  checkTimestampNotBefore(timestamp, medianTimestamp(chain));
 }
 
 /** A block must not be older than this median; any timestamp is allowed if there is none. */

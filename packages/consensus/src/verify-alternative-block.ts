@@ -9,7 +9,7 @@ import { median } from "./median.ts";
 import { checkMinerTransaction } from "./miner-transaction.ts";
 import type { Obligation } from "./obligations.ts";
 import { proofOfWork } from "./proof-of-work.ts";
-import { checkTimestampNotBefore } from "./timestamps.ts";
+import { checkTimestampNotAhead, checkTimestampNotBefore } from "./timestamps.ts";
 
 /** A branch off the main chain: `view` ends with it, and `length` of its blocks are not on the main chain. */
 export interface Branch {
@@ -17,6 +17,8 @@ export interface Branch {
   length: number;
   /** Number of blocks of the main chain; by default that of the branch. */
   mainHeight?: number;
+  /** Unix seconds. */
+  now: number;
 }
 
 /** The obligations of a block on a branch, and what it adds to the branch. */
@@ -41,6 +43,7 @@ export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAl
   const { height } = view;
   checkBranchAllowed({ height, mainHeight: branch.mainHeight ?? height }, view.checkpoints);
   checkForkVersion(block.header, view.hardForkVersion);
+  checkTimestampNotAhead(block.header.timestamp, branch.now);
   checkTimestampNotBefore(block.header.timestamp, branchMedianTimestamp(branch));
   const checkpoint = checkCheckpoint(block, height, view.checkpoints);
   const difficulty = difficultyOfNextBlock(view);
@@ -63,10 +66,11 @@ export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAl
 }
 
 /**
- * Median timestamp (Unix seconds) for a branch: of the whole branch if it is longer than 60 blocks, else of 60 blocks,
- * or of all there are, without genesis. Source: blockchain.cpp `build_alt_chain`, `complete_timestamps_vector`.
+ * Median timestamp (Unix seconds) for a branch: of the whole branch if it is longer than 60 blocks, else of 60 blocks;
+ * undefined where there are less, without genesis. Source: blockchain.cpp `build_alt_chain`, `complete_timestamps_vector`,
+ * and since 0.18.5.3 `check_block_timestamp`, which judges both chains alike.
  */
-function branchMedianTimestamp({ view, length }: Branch): number {
+function branchMedianTimestamp({ view, length }: Branch): number | undefined {
   const count = Math.max(length, Math.min(TIMESTAMP_WINDOW, view.height - 1));
-  return median(view.recentTimestamps(count));
+  return count < TIMESTAMP_WINDOW ? undefined : median(view.recentTimestamps(count));
 }

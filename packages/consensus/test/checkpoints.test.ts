@@ -145,9 +145,9 @@ describe("a block at a checkpoint", () => {
 describe("a branch", () => {
   const forge = createForge("branch and checkpoints");
   const block = forge.block();
-  const { chain } = forge.context();
+  const { chain, now } = forge.context();
   const judge = (mainHeight: number, ...checkpoints: Checkpoint[]) =>
-    verifyAlternativeBlock(block, { view: { ...chain, checkpoints }, length: 0, mainHeight });
+    verifyAlternativeBlock(block, { view: { ...chain, checkpoints }, length: 0, mainHeight, now });
 
   test("leaves the main chain above the newest checkpoint reached", () => {
     judge(9, { height: 0, id: id(1) }, { height: 10, id: id(2) });

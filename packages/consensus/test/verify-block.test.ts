@@ -150,8 +150,8 @@ describe("a block", () => {
 });
 
 describe("a block on a branch", () => {
-  const judge = (block: Block, overrides: Partial<ChainView> = {}, length = 1) =>
-    verifyAlternativeBlock(block, { view: { ...view, ...overrides }, length });
+  const judge = (block: Block, overrides: Partial<ChainView> = {}, length = 1, now = next.header.timestamp) =>
+    verifyAlternativeBlock(block, { view: { ...view, ...overrides }, length, now });
 
   test("is judged by header, work and miner transaction alone", () => {
     const { height, cumulativeDifficulty, alreadyGenerated, obligations } = judge(blockOf([one, two]));
@@ -186,8 +186,15 @@ describe("a block on a branch", () => {
       };
       judge({ ...next, minerTransaction: { ...minerTransaction, prefix } }, { height, recentTimestamps });
     }
-    assert.deepEqual(asked.slice(2), [60, 59, 1]);
+    assert.deepEqual(asked.slice(2), [60], "less than 60 blocks have no median to keep");
     const short = { ...view, height: 91, recentTimestamps: () => [next.header.timestamp + 1] };
     assertRefused(() => judge(next, short), "TIMESTAMP_TOO_EARLY");
+  });
+
+  // Closes: branches whose times run ahead, so that their difficulty falls and blocks cost nothing.
+  test("is at most two hours ahead of the clock, as on the main chain", () => {
+    const { timestamp } = next.header;
+    judge(next, {}, 1, timestamp - 7200);
+    assertRefused(() => judge(next, {}, 1, timestamp - 7201), "TIMESTAMP_TOO_LATE");
   });
 });

@@ -77,7 +77,7 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
 
 /** The rules' view of the branch below a block; throws RuleViolation where its parent is unknown. */
 export function branchBelow(
-  { store, state, network, sideBlocks }: ChainParts,
+  { store, state, network, sideBlocks, now }: ChainParts,
   { block }: IncomingBlock,
 ): Branch {
   const { previousId } = block.header;
@@ -85,7 +85,7 @@ export function branchBelow(
   const forkHeight = store.read.heightOf(blocks[0]?.parentId ?? previousId);
   if (forkHeight === undefined) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
   const { fixedDifficulty, seedSchedule, checkpoints } = state.view();
-  const options = { network, read: store.read, fixedDifficulty, seedSchedule, checkpoints };
+  const options = { network, read: store.read, fixedDifficulty, seedSchedule, checkpoints, now: now() };
   return branchView(options, { forkHeight, blocks });
 }
 

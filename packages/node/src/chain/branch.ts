@@ -33,9 +33,12 @@ export function findBranch(read: ChainReader, top: Uint8Array): BranchBlocks<Sto
 
 type WindowField = "timestamp" | "cumulativeDifficulty" | "weight";
 
-/** The rules' view of a branch, which ends with its newest block. */
-export function branchView(options: ChainStateOptions, { forkHeight, blocks }: BranchBlocks): Branch {
-  const { read, network, fixedDifficulty, seedSchedule, checkpoints } = options;
+/** The rules' view of a branch, which ends with its newest block; the clock (`now`) in Unix seconds. */
+export function branchView(
+  options: ChainStateOptions & { readonly now: number },
+  { forkHeight, blocks }: BranchBlocks,
+): Branch {
+  const { read, network, fixedDifficulty, seedSchedule, checkpoints, now } = options;
   const fork = read.blockInfo(forkHeight);
   if (fork === undefined) throw new RangeError(`there is no block ${forkHeight}`);
   const height = forkHeight + 1 + blocks.length;
@@ -62,5 +65,5 @@ export function branchView(options: ChainStateOptions, { forkHeight, blocks }: B
     recentWeights: (count: number) => recent(count, "weight"),
     blockId: (at: number) => (at > forkHeight ? blocks[at - forkHeight - 1]!.hash : reads.blockId(at)),
   };
-  return { view, length: blocks.length, mainHeight: read.height() };
+  return { view, length: blocks.length, mainHeight: read.height(), now };
 }

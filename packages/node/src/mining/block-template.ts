@@ -131,7 +131,7 @@ function templateBaseOf(parts: ChainParts, previousId: Uint8Array): TemplateBase
   if (branch === undefined) throw new NoTemplate("the block to build on is not known");
   const { fixedDifficulty, seedSchedule, checkpoints } = main;
   const { view } = branchView(
-    { ...parts, read: parts.store.read, fixedDifficulty, seedSchedule, checkpoints },
+    { ...parts, read: parts.store.read, fixedDifficulty, seedSchedule, checkpoints, now: parts.now() },
     branch,
   );
   const medianWeight = Math.max(
