@@ -42,7 +42,7 @@ const allowed = {
   wallet: ["rpc", "protocol", "crypto", "limits", "metrics", "socks", "store", "events"],
   client: [],
   devnet: ["node", "wallet", "rpc", "protocol", "crypto"],
-  console: ["rpc", "protocol", "crypto"],
+  console: ["client", "rpc", "protocol", "crypto"],
   testkit: everything,
   bin: everything,
 };

@@ -92,6 +92,26 @@ ${list(walletCodes)}
 `;
 }
 
+function eventTypesModule({ paymentEventTypes, transferEventTypes, stateEventTypes }) {
+  const list = (types) => types.map((type) => `  "${type}",\n`).join("");
+  return `${header}
+/** Types of events about incoming payments. */
+export const paymentEventTypes = [
+${list(paymentEventTypes)}] as const;
+
+/** Types of events about outgoing transactions. */
+export const transferEventTypes = [
+${list(transferEventTypes)}] as const;
+
+/** Types of events about a wallet itself. */
+export const stateEventTypes = [
+${list(stateEventTypes)}] as const;
+
+/** Types of all events of a wallet: a browser listens to a stream type by type. */
+export const walletEventTypes = [...paymentEventTypes, ...transferEventTypes, ...stateEventTypes] as const;
+`;
+}
+
 /** Whether a file had to be written. */
 function write(name, text) {
   const path = join(folder, name);
@@ -104,12 +124,14 @@ function write(name, text) {
 
 /** Writes the files that are not as they have to be; true where there was one. */
 export async function makeClient() {
-  const { daemonMethods, walletMethods, protocolErrors } = await import("../packages/rpc/dist/src/index.js");
+  const rpc = await import("../packages/rpc/dist/src/index.js");
+  const { daemonMethods, walletMethods, protocolErrors } = rpc;
   const { refusalCodes } = await import("../packages/wallet/dist/src/refusal.js");
   const files = [
     write("node-calls.ts", serviceModule(daemonMethods, { calls: "NodeCalls", table: "nodeCalls" })),
     write("wallet-calls.ts", serviceModule(walletMethods, { calls: "WalletCalls", table: "walletCalls" })),
     write("error-codes.ts", codesModule(refusalCodes, protocolErrors)),
+    write("event-types.ts", eventTypesModule(rpc)),
   ];
   return files.includes(true);
 }

@@ -26,7 +26,7 @@ const bundled = ["preact", "qrcode-generator", "uplot"];
 function isCurrent() {
   const built = statSync(output, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = filesBelow("packages/console/page", () => true);
-  const compiled = ["protocol", "crypto"].map((name) => `packages/${name}/dist/.tsbuildinfo`);
+  const compiled = ["client", "protocol", "crypto"].map((name) => `packages/${name}/dist/.tsbuildinfo`);
   return (
     built >
     newestChange([

@@ -1,37 +1,10 @@
 import { parseAnswer } from "./client.ts";
 import { BadAnswer, ConnectionFailed } from "./errors.ts";
+import type { paymentEventTypes, stateEventTypes, transferEventTypes } from "./generated/event-types.ts";
 import type { JsonObject } from "./json.ts";
 import { delayBefore, isUnanswered, pause, repeat } from "./repeat.ts";
 import { EventReader, StreamTooLong } from "./sse.ts";
 import type { CallOptions, ClientOptions, Transport } from "./transport.ts";
-
-/** Types of events about incoming payments. */
-export const paymentEventTypes = [
-  "payment_in_pool",
-  "payment_double_spent",
-  "payment_dropped",
-  "payment_in_block",
-  "payment_confirmed",
-  "payment_unlocked",
-  "payment_undone",
-] as const;
-
-/** Types of events about outgoing transactions. */
-export const transferEventTypes = [
-  "transfer_planned",
-  "transfer_signed",
-  "transfer_sent",
-  "transfer_seen",
-  "transfer_missing",
-  "transfer_mined",
-  "transfer_unlocked",
-  "transfer_final",
-  "transfer_undone",
-  "transfer_failed",
-] as const;
-
-/** Types of events about a wallet itself. */
-export const stateEventTypes = ["wallet_rescan", "events_started"] as const;
 
 /** The event's number in the log, its wallet, and when it was added (Unix seconds). */
 type Numbered = { readonly sequence: number; readonly wallet: string; readonly time: number };

@@ -20,6 +20,7 @@ export type {
   WalletEventType,
 } from "./events.ts";
 export { protocolErrorCodes, walletErrorCodes } from "./generated/error-codes.ts";
+export { walletEventTypes } from "./generated/event-types.ts";
 export type { NodeCalls } from "./generated/node-calls.ts";
 export type { WalletCalls } from "./generated/wallet-calls.ts";
 export { formatJson, type Json, type JsonObject, parseJson } from "./json.ts";

@@ -108,6 +108,12 @@ export {
 } from "./server/server.ts";
 export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
+export {
+  paymentEventTypes,
+  stateEventTypes,
+  transferEventTypes,
+  walletEventTypes,
+} from "./wallet/event-types.ts";
 export type { TransferType } from "./wallet/history.ts";
 export type { IntentState } from "./wallet/intents.ts";
 export { walletResources } from "./wallet/resources.ts";

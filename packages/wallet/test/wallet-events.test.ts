@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { walletEventTypes } from "@anulo/rpc";
 import type { WalletChange } from "../src/changes.ts";
 import { EventDeriver } from "../src/events/deriver.ts";
-import { type WalletEvent, walletEventTypes } from "../src/events/event.ts";
+import type { WalletEvent } from "../src/events/event.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, indexLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { PoolPayment } from "../src/state.ts";

@@ -1,10 +1,10 @@
+import { walletEventTypes } from "@anulo/client";
 import { useEffect, useState } from "preact/hooks";
 import { type ExactObject, parseExact } from "../exact-json.ts";
 import { formatTime } from "../format.ts";
 import { Coins, Hash, Heading, Missing } from "../parts/elements.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { CallFailed } from "../rpc.ts";
-import { eventTypes } from "./event-types.ts";
 
 const MOST_ROWS = 200;
 
@@ -42,7 +42,7 @@ async function newest(signal: AbortSignal): Promise<number> {
 function follow(last: number, onEvent: (event: Told) => void): EventSource {
   // A stream that breaks off is opened again by the browser, after the last event it has had.
   const stream = new EventSource(`/events?after=${Math.max(0, last - MOST_ROWS)}`);
-  for (const type of eventTypes) {
+  for (const type of walletEventTypes) {
     stream.addEventListener(type, ({ data, lastEventId }) =>
       onEvent({ id: lastEventId, type, fields: parseExact(data) as ExactObject }),
     );

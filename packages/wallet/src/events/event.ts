@@ -3,6 +3,7 @@
  * docs/wallet-events.md.
  */
 import { toHex } from "@anulo/protocol";
+import type { walletEventTypes } from "@anulo/rpc";
 import { feePaid, paidBy } from "../payment.ts";
 import type { IncomingPayment, OutgoingPayment } from "../state.ts";
 
@@ -10,29 +11,6 @@ type Field = string | number | bigint | boolean | readonly number[] | { readonly
 
 /** An event before it has a number: its type and its data. Never a secret. */
 export type WalletEvent = { readonly type: WalletEventType; readonly [field: string]: Field };
-
-/** Types of events that are derived from changes of a wallet. */
-export const walletEventTypes = [
-  "payment_in_pool",
-  "payment_double_spent",
-  "payment_dropped",
-  "payment_in_block",
-  "payment_confirmed",
-  "payment_unlocked",
-  "payment_undone",
-  "transfer_planned",
-  "transfer_signed",
-  "transfer_sent",
-  "transfer_seen",
-  "transfer_missing",
-  "transfer_mined",
-  "transfer_unlocked",
-  "transfer_final",
-  "transfer_undone",
-  "transfer_failed",
-  "wallet_rescan",
-  "events_started",
-] as const;
 
 export type WalletEventType = (typeof walletEventTypes)[number];
 
