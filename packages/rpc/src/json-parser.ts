@@ -218,7 +218,17 @@ function readString(cursor: Cursor): string {
   return readEscapedString(cursor, start);
 }
 
-const ESCAPED: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+/** What follows a backslash, but for `u`; others are refused since 0.18.5. */
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ...['"', "'", "/", "\\"].map((letter) => [letter, letter] as const),
+  ...Object.entries({ b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" }),
+]);
+
+function escapedLetter(letter: string): string {
+  const value = ESCAPED.get(letter);
+  if (value === undefined) throw new BadJson("unknown escape");
+  return value;
+}
 
 function readEscapedString(cursor: Cursor, start: number): string {
   const { text } = cursor;
@@ -235,7 +245,7 @@ function readEscapedString(cursor: Cursor, start: number): string {
     countValues(cursor, 1 / ESCAPES_PER_VALUE);
     const letter = text[at + 1];
     if (letter === undefined) throw unexpected(cursor);
-    value += letter === "u" ? codeUnit(text, at + 2) : (ESCAPED[letter] ?? letter);
+    value += letter === "u" ? codeUnit(text, at + 2) : escapedLetter(letter);
     from = at + (letter === "u" ? 6 : 2);
   }
 }

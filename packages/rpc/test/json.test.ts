@@ -112,6 +112,12 @@ describe("parseJson", () => {
     assert.throws(() => parseJson(escapes(73), 10), { message: "too many values" });
   });
 
+  it("reads the escapes that the original knows, and refuses others", () => {
+    assert.equal(parseJson(String.raw`{"a":"\"\\\/\'\b\f\n\r\t\v\u0041"}`).a, "\"\\/'\b\f\n\r\t\vA");
+    for (const letter of "xaU0 ")
+      assert.throws(() => parseJson(`{"a":"\\${letter}41"}`), { name: "BadJson", message: "unknown escape" });
+  });
+
   it("keeps bytes that are not UTF-8", () => {
     const bytes = Buffer.from("7b226964223a22fffe4122 7d".replace(" ", ""), "hex");
     const { id } = parseJson(bytes);
