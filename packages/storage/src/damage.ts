@@ -20,9 +20,11 @@ export class WrongDatabase extends Error {
 
 /** A running node has the database open. */
 export class DatabaseInUse extends Error {
-  constructor(path: string, processId: number) {
+  /** `processId` is undefined where it is not known. */
+  constructor(path: string, processId: number | undefined) {
+    const user = processId === undefined ? "another process" : `process ${processId}`;
     const place = processId === process.pid ? ", perhaps in another container" : "";
-    super(`the database ${path} is in use by process ${processId}${place}`);
+    super(`the database ${path} is in use by ${user}${place}`);
     this.name = "DatabaseInUse";
   }
 }

@@ -95,6 +95,11 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenD
   }
 }
 
+async function closeFile({ environment, flusher }: Omit<OpenDatabase, "afterClose">): Promise<void> {
+  await flusher?.close();
+  await environment.root.close();
+}
+
 /**
  * Creates the file under a temporary name first: at any time there is no file or a complete one, whatever writes the
  * disk loses.
@@ -102,9 +107,7 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenD
 async function createFile(path: string, options: StoreOptions): Promise<void> {
   const draft = `${path}.new`;
   for (const file of [draft, `${draft}-lock`]) rmSync(file, { force: true });
-  const { environment, flusher } = await openFile(draft, options);
-  await flusher?.close();
-  await environment.root.close();
+  await closeFile(await openFile(draft, options));
   putInPlace(draft, path);
   rmSync(`${draft}-lock`, { force: true });
 }
@@ -143,7 +146,15 @@ export async function openStore(options: StoreOptions): Promise<ChainStore> {
   try {
     if (firstCreated !== undefined) syncFoldersAbove(dirname(path), firstCreated);
     if (!existsSync(path)) await createFile(path, options);
-    return createStore({ ...(await openFile(path, options)), afterClose: lock.release });
+    const opened = await openFile(path, options);
+    try {
+      // From here on whoever opens the file sees that this process reads it.
+      lock.confirm();
+    } catch (error) {
+      await closeFile(opened);
+      throw error;
+    }
+    return createStore({ ...opened, afterClose: lock.release });
   } catch (error) {
     lock.release();
     throw error instanceof DamagedDatabase ? new DamagedDatabase(error.detail, path) : error;

@@ -4,6 +4,11 @@ import { DatabaseInUse } from "./damage.ts";
 
 /** Keeps other processes, and other parts of this one, from opening the same database. */
 export interface ProcessLock {
+  /**
+   * Throws DatabaseInUse if another process has taken the lock over: who finds one of a process that is gone at the same
+   * time as others, or half written, may remove the one that was just taken.
+   */
+  confirm(): void;
   release(): void;
 }
 
@@ -45,10 +50,21 @@ function holderOf(lockPath: string): number | undefined {
   return isAlive(Number(processId), beginning) ? Number(processId) : undefined;
 }
 
+/** The text of a lock of this process. */
+const ownText = () => `${process.pid} ${startTimeOf(process.pid)}\n`;
+
+function isOwn(lockPath: string): boolean {
+  try {
+    return readFileSync(lockPath, "utf8") === ownText();
+  } catch {
+    return false;
+  }
+}
+
 function takeLock(lockPath: string): boolean {
   try {
     const file = openSync(lockPath, "wx");
-    writeSync(file, `${process.pid} ${startTimeOf(process.pid)}\n`);
+    writeSync(file, ownText());
     closeSync(file);
     return true;
   } catch (error) {
@@ -70,5 +86,12 @@ export async function lockForProcess(path: string): Promise<ProcessLock> {
     else if (holder === process.pid || waited >= LOCK_TIMEOUT_MS) throw new DatabaseInUse(path, holder);
     else await setTimeout(LOCK_POLL_MS);
   }
-  return { release: () => rmSync(lockPath, { force: true }) };
+  return {
+    confirm() {
+      if (!isOwn(lockPath)) throw new DatabaseInUse(path, holderOf(lockPath));
+    },
+    release() {
+      if (isOwn(lockPath)) rmSync(lockPath, { force: true });
+    },
+  };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { DatabaseInUse } from "../src/damage.ts";
+import { openStore } from "../src/open-store.ts";
 import { lockForProcess } from "../src/process-lock.ts";
 
 let folder = "";
@@ -73,6 +74,30 @@ test("a process that lives keeps its lock, whether or not its beginning is known
     }
     write(`${process.pid}\n`);
     await assert.rejects(lockForProcess(path), refusedFor(process.pid));
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+// Closes: two nodes that were started together, where a third had been killed, could both have the database.
+test("who opens a database makes sure in the end that its lock was not taken over meanwhile", async (t) => {
+  if (process.platform !== "linux") return t.skip("needs /proc");
+  const child = await sleeper();
+  try {
+    for (const [text, refusal] of [
+      [`${child.pid} ${startOf(child.pid)}\n`, refusedFor(child.pid)],
+      ["", /is in use by another process$/],
+    ] as const) {
+      const opening = openStore({ path, network: "regtest" });
+      const refused = assert.rejects(opening, refusal);
+      assert.equal(existsSync(lockPath()), true);
+      write(text);
+      await refused;
+      assert.equal(readFileSync(lockPath(), "utf8"), text, "it is the other's to remove");
+      rmSync(lockPath());
+    }
+    await (await openStore({ path, network: "regtest" })).close();
+    assert.equal(existsSync(lockPath()), false);
   } finally {
     child.kill("SIGKILL");
   }
