@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Daemon } from "../src/daemon.ts";
 import { adjustPriority, type PriorityParts } from "../src/transfer/priority.ts";
+import { startTestService } from "./service.ts";
 
 const LOWEST_FEE = 20_000n;
 const FULL_BLOCK = 300_000;
@@ -58,4 +59,10 @@ test("a priority is left as it is where it is named, settled on, or cannot be ch
   assert.equal(await chosen({ ...busy, choosesPriority: false }), 0);
   assert.equal(await chosen({ ...busy, height: 9 }), 0);
   assert.equal(await chosen({ ...busy, status: "BUSY" }), 0);
+});
+
+test("a wallet whose node is away names the lowest priority", async (t) => {
+  const { call } = await startTestService({ node: "http://127.0.0.1:1" }, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  assert.deepEqual(await call.getDefaultFeePriority(), { priority: 1 });
 });

@@ -29,7 +29,7 @@ import type { Made } from "../signer/signer.ts";
 import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
 import type { Sweep } from "../transfer/prepare.ts";
-import { adjustPriority } from "../transfer/priority.ts";
+import { adjustPriority, QUIET_PRIORITY } from "../transfer/priority.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseKeyImage } from "./parse-hex.ts";
@@ -298,9 +298,8 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       },
     }),
   async getDefaultFeePriority(_, { opened: { wallet } }) {
-    const priority = await adjustPriority(wallet, 0);
-    if (priority === 0) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get adjusted fee priority");
-    return { priority };
+    // A payment whose priority can't be chosen pays as one of the lowest.
+    return { priority: (await adjustPriority(wallet, 0)) || QUIET_PRIORITY };
   },
   estimateTxSizeAndWeight: ({ n_inputs, n_outputs, ring_size, rct }) =>
     estimateSize({ inputs: n_inputs, outputs: n_outputs, ringSize: ring_size || RING_SIZE }, rct),

@@ -6,7 +6,7 @@ import type { SeenChain } from "./fee-limits.ts";
 import { feeRateOf } from "./node.ts";
 
 /** Payments without priority pay the lowest fee, or the next one while blocks or the pool are full. */
-const QUIET_PRIORITY = 1;
+export const QUIET_PRIORITY = 1;
 const BUSY_PRIORITY = 2;
 /** Number of blocks whose weights are compared, and how full they may be for the lowest fee (percent). */
 const RECENT_BLOCKS = 10;
