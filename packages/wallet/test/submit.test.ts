@@ -58,7 +58,14 @@ after(() => Promise.all(wallets.map((wallet) => wallet.close())));
 function stage(verdict: () => Promise<{ accepted: boolean; reason: string }>) {
   const disk = slowLog();
   const ledger = createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
-  const wallet = new Wallet({ keys, ledger, log: disk.log, daemon: {} as Daemon, runtime: createRuntime() });
+  /** Ids of the transactions that the node has. */
+  const known = new Set<string>();
+  const getTransactions = async ({ txs_hashes }: { txs_hashes: string[] }) => ({
+    status: "OK",
+    txs: txs_hashes.filter((hash) => known.has(hash)).map((tx_hash) => ({ tx_hash })),
+  });
+  const daemon = { client: { getTransactions } } as unknown as Daemon;
+  const wallet = new Wallet({ keys, ledger, log: disk.log, daemon, runtime: createRuntime() });
   wallets.push(wallet);
   const send = () => {
     const relay = async () => {
@@ -74,7 +81,7 @@ function stage(verdict: () => Promise<{ accepted: boolean; reason: string }>) {
     );
   };
   let refusal: WalletRefusal | undefined;
-  return { ...disk, wallet, send, named: () => refusal?.data?.tx_hash_list };
+  return { ...disk, wallet, known, send, named: () => refusal?.data?.tx_hash_list };
 }
 
 /** Lets everything that does not wait for the disk happen. */
@@ -129,6 +136,23 @@ test("a refusal is answered once the payment is off the disk", async () => {
   await sending;
   assert.equal(events.at(-1), "refusal: transaction was rejected by daemon (double spend)");
   assert.equal(wallet.state.outgoing.has(txid), false);
+});
+
+test("a payment that the node rejects and has all the same is sent, and its caller is not told to pay again", async () => {
+  const { events, next, send, known, wallet } = stage(async () => ({
+    accepted: false,
+    reason: "double spend",
+  }));
+  known.add(txid);
+  const sending = send();
+  await settle();
+  next().resolve();
+  await settle();
+  assert.deepEqual(events, ["write intent", "relay", "write outgoingState"]);
+  next().resolve();
+  await sending;
+  assert.equal(events.at(-1), "answer");
+  assert.equal(wallet.state.outgoing.get(txid)?.state, "pending");
 });
 
 test("where the node's answer is lost the payment stays, and is sent again without a second record", async () => {

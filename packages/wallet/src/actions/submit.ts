@@ -12,7 +12,7 @@ import type { KeptPayment } from "../changes.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { IntentHead, OutgoingPayment } from "../state.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
-import type { Relay } from "../transfer/node.ts";
+import { isKnownTo, type Relay } from "../transfer/node.ts";
 import { cryptPaymentId } from "../transfer/tx-keys.ts";
 import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
@@ -96,9 +96,9 @@ const sentBefore = (ids: readonly string[]): string =>
 
 /**
  * Stores the transactions, their keys and the response durably, in one step, then relays them one after the other: a
- * crash in between loses nothing. A transaction that the node rejects and that was never sent before is deleted, with
- * those after it; if the node's response is unknown all stay stored. Returns their ids (hexadecimal). Throws
- * `WalletRefusal`, which lists the transactions that may have been sent.
+ * crash in between loses nothing. A transaction that the node rejects, does not have, and that was never sent before is
+ * deleted, with those after it; if the node's response is unknown all stay stored. Returns their ids (hexadecimal).
+ * Throws `WalletRefusal`, which lists the transactions that may have been sent.
  */
 export async function submitEach(
   pending: readonly PendingTransaction[],
@@ -152,8 +152,9 @@ async function giveTo(
     sending.unanswered++;
     throw error instanceof WalletRefusal ? refuseAs(alsoSaying(error, ids, mayBeSent(ids))) : error;
   });
-  sending[verdict.accepted ? "sent" : "refused"]++;
-  if (verdict.accepted) return await wallet.markRelayed(each.payment.txHash).catch(namingAll(ids));
+  const isTaken = verdict.accepted || (await nodeHas(wallet, each.id));
+  sending[isTaken ? "sent" : "refused"]++;
+  if (isTaken) return await wallet.markRelayed(each.payment.txHash).catch(namingAll(ids));
   const wasKept = !fresh.has(each.id) || sent.includes(each.id);
   // A transaction that an earlier call stored may have been sent in spite of this rejection.
   const refusal = refuseAs(alsoSaying(rejected(verdict.reason), wasKept ? ids : sent, sentBefore(sent)));
@@ -165,6 +166,20 @@ async function giveTo(
     await wallet.commit({ kind: "intent", intent, outcome, unsent }).catch(namingAll(ids));
   }
   throw refusal;
+}
+
+/**
+ * Whether the node has a transaction (id in hexadecimal) that it has rejected just now, as a double spend of itself: it
+ * was mined meanwhile, or came a second time, from an older copy of this wallet or by a repeated request. Callers that
+ * were told it failed would pay again.
+ */
+async function nodeHas({ daemon }: Wallet, id: string): Promise<boolean> {
+  try {
+    return await isKnownTo(daemon, id);
+  } catch (error) {
+    if (!(error instanceof WalletRefusal)) throw error;
+    return false;
+  }
 }
 
 const keptPart = ({ payment, txKeys }: Kept): KeptPayment => ({ payment, txKeys });
