@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { createRpcServer, implementFor, Passes, READS_PATH, ReadLink, wallet } from "../src/index.ts";
 import { BatchMac, FrameReader, mostRead, RequestBatch, responseOf } from "../src/peers/read-frames.ts";
 import type { Read } from "../src/peers/read-link.ts";
@@ -78,10 +78,15 @@ async function until({ signal }: TestContext, isSo: () => boolean): Promise<void
 }
 
 /** A link to a process, once it is open or over. */
-async function open(t: TestContext, address: string, restricted = false): Promise<ReadLink> {
+async function open(
+  t: TestContext,
+  address: string,
+  { restricted = false, silentLooks = 1000 } = {},
+): Promise<ReadLink> {
   const authorization = openingPass(restricted);
   const { signal } = new AbortController();
-  const link = new ReadLink({ address, authorization, key: passes.linkKeyOf(authorization), signal });
+  const key = passes.linkKeyOf(authorization);
+  const link = new ReadLink({ address, authorization, key, signal, silentLooks });
   t.after(() => link.close());
   await until(t, () => link.isOpen || link.isOver);
   return link;
@@ -147,7 +152,7 @@ test("reads are restricted where their caller is, or the process that passes the
   const isRestricted = { restricted: true };
   assert.equal(textIn(await link.ask(read("a", { key: "k" }))), "a k");
   assert.equal(textIn(await link.ask(read("a", { key: "k" }, isRestricted))), "a k restricted");
-  const fromRestricted = await open(t, address, true);
+  const fromRestricted = await open(t, address, { restricted: true });
   assert.equal(textIn(await fromRestricted.ask(read("a", { key: "k" }))), "a k restricted");
 });
 
@@ -191,6 +196,30 @@ test("what waits is left to requests of its own when the process stops", { timeo
   await server.stop(0);
   assert.equal(await waiting, undefined);
   assert.equal(link.isOver, true);
+});
+
+test("reads on a connection that nothing comes over any more are left to requests of their own", {
+  timeout: 60_000,
+}, async (t) => {
+  const address = await startStranger(t, "HTTP/1.1 101 Switching Protocols\r\n\r\n");
+  const link = await open(t, address, { silentLooks: 1 });
+  assert.equal(link.isOpen, true);
+  const waiting = [link.ask(read("a", { key: "k" })), link.ask(read("b", { key: "k" }))];
+  assert.deepEqual(await Promise.all(waiting), [undefined, undefined]);
+  assert.equal(link.isOver, true);
+});
+
+test("a read that takes much longer than a connection may be silent is waited for", {
+  timeout: 60_000,
+}, async (t) => {
+  const { address, seen, slow } = await startOwner(t);
+  const link = await open(t, address, { silentLooks: 10 });
+  const waiting = link.ask(read("a", { key: "slow" }));
+  await until(t, () => slow.isStarted);
+  await delay(3000);
+  slow.answer();
+  assert.equal(textIn(await waiting), "slow");
+  assert.equal(seen.passes, 1);
 });
 
 /** What a connection says that begins with these headers, and the socket once it has said something. */

@@ -9,6 +9,7 @@ import {
   fitsBatch,
   mostRead,
   READS_PATH,
+  type ReadRequest,
   RequestBatch,
   responseOf,
 } from "./read-frames.ts";
@@ -33,6 +34,11 @@ export type ReadLinkOptions = {
   readonly key: Uint8Array;
   /** Aborted when the other process is gone. */
   readonly signal: AbortSignal;
+  /**
+   * Looks without a byte since the one before, while reads wait, after which the connection is probed, and ended after as
+   * many more; those of two seconds by default.
+   */
+  readonly silentLooks?: number;
 };
 
 type Waiting = {
@@ -51,6 +57,10 @@ const OPEN_MS = 3000;
 const MOST_UNSENT_BYTES = 4 * mostRead.batchBytes;
 /** Milliseconds after which it is noticed that a caller has left: listening for it costs as much as a short call. */
 const WATCH_MS = 100;
+/** Looks, not milliseconds: those of a process that was held up itself come after what has arrived meanwhile. */
+const SILENT_LOOKS = 20;
+/** A path without an object, to which the other process responds at once (404). */
+const PROBE_TARGET = "/";
 
 export class ReadLink {
   readonly #socket: Socket;
@@ -65,6 +75,9 @@ export class ReadLink {
   #head: Buffer = Buffer.alloc(0);
   #lastNumber = 0;
   #isFlushDue = false;
+  /** Looks since bytes came last, or reads began to wait, and whether it was probed since. */
+  #silentLooks = 0;
+  #isProbed = false;
 
   constructor(options: ReadLinkOptions) {
     this.#options = options;
@@ -99,13 +112,11 @@ export class ReadLink {
     if (this.#socket.writableLength > MOST_UNSENT_BYTES) return undefined;
     const number = this.#nextNumber();
     const { restricted, target, id, body } = read;
-    const request = { number, kind: restricted ? "restricted" : "request", target, id, body } as const;
-    if (!this.#batch.add(request)) {
-      this.#flush();
-      this.#batch.add(request);
+    this.#send({ number, kind: restricted ? "restricted" : "request", target, id, body });
+    if (this.#watchTimer === undefined) {
+      this.#silentLooks = 0;
+      this.#watchTimer = setInterval(() => this.#watch(), WATCH_MS).unref();
     }
-    this.#flushSoon();
-    this.#watchTimer ??= setInterval(() => this.#watch(), WATCH_MS).unref();
     return new Promise((resolve) => {
       this.#waiting.set(number, { read, resolve, sinceMs: performance.now(), stopWatching: undefined });
     });
@@ -134,6 +145,14 @@ export class ReadLink {
     return this.#lastNumber;
   }
 
+  #send(request: ReadRequest): void {
+    if (!this.#batch.add(request)) {
+      this.#flush();
+      this.#batch.add(request);
+    }
+    this.#flushSoon();
+  }
+
   /** What is asked in one turn of the event loop goes out together. */
   #flushSoon(): void {
     if (this.#isFlushDue) return;
@@ -149,6 +168,8 @@ export class ReadLink {
   }
 
   #take(bytes: Buffer): void {
+    this.#silentLooks = 0;
+    this.#isProbed = false;
     const rest = this.#state === "opening" ? this.#open(bytes) : bytes;
     if (this.#state !== "open") return;
     try {
@@ -184,12 +205,15 @@ export class ReadLink {
     waiting.resolve(answer);
   }
 
-  /** Listens for the callers of reads that take long. */
+  /** Listens for the callers of reads that take long, and ends a connection on which nothing comes any more. */
   #watch(): void {
     if (this.#waiting.size === 0) {
       clearInterval(this.#watchTimer);
       this.#watchTimer = undefined;
+      this.#isProbed = false;
+      return;
     }
+    this.#probeIfSilent();
     const now = performance.now();
     for (const [number, waiting] of this.#waiting) {
       if (now - waiting.sinceMs < WATCH_MS) return;
@@ -202,17 +226,29 @@ export class ReadLink {
     }
   }
 
+  /**
+   * What is between two processes may forget a connection without a word to either: each still is alive to the other, and
+   * the system would send again what nobody receives for a quarter of an hour.
+   */
+  #probeIfSilent(): void {
+    const { silentLooks = SILENT_LOOKS } = this.#options;
+    if (++this.#silentLooks < silentLooks) return;
+    if (this.#isProbed) {
+      this.close();
+      return;
+    }
+    this.#silentLooks = 0;
+    this.#isProbed = true;
+    const probe = { number: this.#nextNumber(), kind: "request", target: PROBE_TARGET } as const;
+    this.#send({ ...probe, id: "probe", body: new Uint8Array() });
+  }
+
   #leave(number: number): void {
     const waiting = this.#waiting.get(number);
     if (waiting === undefined) return;
     this.#waiting.delete(number);
     waiting.stopWatching?.();
-    const left = { number, kind: "left", target: "", id: "", body: new Uint8Array() } as const;
-    if (!this.#batch.add(left)) {
-      this.#flush();
-      this.#batch.add(left);
-    }
-    this.#flushSoon();
+    this.#send({ number, kind: "left", target: "", id: "", body: new Uint8Array() });
     waiting.resolve(undefined);
   }
 }
