@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keccak256, signMessageHash } from "@anulo/crypto";
-import { decodeMnemonic, encodeBase58, fromHex, parseAddress, toHex, transactionHash } from "@anulo/protocol";
+import {
+  decodeMnemonic,
+  encodeBase58,
+  fromHex,
+  parseAddress,
+  parseExtra,
+  toHex,
+  transactionHash,
+  txPublicKey,
+} from "@anulo/protocol";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import { type MessageSigning, signMessage, verifyMessage } from "../src/proofs/message.ts";
-import { checkPaymentProof, checkTxKeys, proveReceived } from "../src/proofs/payment-proof.ts";
+import { checkPaymentProof, checkTxKeys, proveReceived, proveSent } from "../src/proofs/payment-proof.ts";
 import { chooseReserve } from "../src/proofs/reserve-outputs.ts";
 import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
@@ -95,45 +104,80 @@ function claimOf({ txid, address, message }: Fields) {
   };
 }
 
-test("a proof of payment the original made shows the amount; none of its mutations does", () => {
+test("a proof of payment the original made shows the amount; none of its mutations does", async () => {
   const { signature, ...claimed } = paramsOf("check_tx_proof:receiver");
   const claim = claimOf(claimed);
-  assert.equal(checkPaymentProof(claim, signature!), 1200446678074n);
+  assert.equal(await checkPaymentProof(claim, signature!), 1200446678074n);
   const header = "InProofV2".length;
   for (const changed of mutationsOf(signature!, header, 2)) {
     try {
-      assert.equal(checkPaymentProof(claim, changed), undefined, changed);
+      assert.equal(await checkPaymentProof(claim, changed), undefined, changed);
     } catch (error) {
       assert.ok(error instanceof WalletRefusal);
     }
   }
   const words = { ...claim, message: bytesOfText("other") };
-  assert.equal(checkPaymentProof(words, signature!), undefined);
+  assert.equal(await checkPaymentProof(words, signature!), undefined);
   for (const other of ["OutProofV2", "InProofV1"])
-    assert.equal(checkPaymentProof(claim, other + signature!.slice(header)), undefined);
+    assert.equal(await checkPaymentProof(claim, other + signature!.slice(header)), undefined);
   for (const bad of ["", "nonsense", `XnProofV2${signature!.slice(header)}`, `${signature}1`])
-    assert.throws(() => checkPaymentProof(claim, bad), WalletRefusal);
+    await assert.rejects(checkPaymentProof(claim, bad), WalletRefusal);
 });
 
-test("the receiver proves its payments, to subaddresses and among several, and nothing else", () => {
-  const claims = ["plain", "multi", "to_sub"].map((name) => claimOf(paramsOf(`check_tx_key:${name}`)));
-  const amounts = claims.map((claim) => {
-    const text = ["b", "a"].map((name) => attempt(() => proveReceived(claim, keysOf(name).viewSecret)));
-    return text.flatMap((proof) => (proof === undefined ? [] : [checkPaymentProof(claim, proof)]));
-  });
-  assert.deepEqual(amounts, [[1200446678074n], [200632004865n], [500362964926n]]);
-});
-
-function attempt(prove: () => string): string | undefined {
-  try {
-    return prove();
-  } catch (error) {
-    if (error instanceof WalletRefusal) return undefined;
-    throw error;
+test("the receiver proves its payments, to subaddresses and among several, and nothing else", async () => {
+  const amounts = [];
+  for (const name of ["plain", "multi", "to_sub"]) {
+    const claim = claimOf(paramsOf(`check_tx_key:${name}`));
+    for (const receiver of ["b", "a"]) {
+      const proof = await proveReceived(claim, keysOf(receiver).viewSecret).catch(ofRefusal);
+      if (proof !== undefined) amounts.push([name, await checkPaymentProof(claim, proof)]);
+    }
   }
+  assert.deepEqual(amounts, [
+    ["plain", 1200446678074n],
+    ["multi", 200632004865n],
+    ["to_sub", 500362964926n],
+  ]);
+});
+
+function ofRefusal(error: unknown): undefined {
+  if (!(error instanceof WalletRefusal)) throw error;
 }
 
-test("transaction keys show what an address received; another address received nothing", () => {
+test("a proof of a transaction with thousands of keys is made and checked with pauses", async () => {
+  const claim = claimOf(paramsOf("check_tx_key:plain"));
+  const { outputs, extra } = claim.transaction.prefix;
+  const main = txPublicKey(parseExtra(extra))!;
+  const keys = Array.from({ length: 2000 }, () => main);
+  const many = Buffer.concat([Buffer.of(1, ...main), Buffer.of(4, 0xd0, 0x0f), ...keys]);
+  const prefix = {
+    ...claim.transaction.prefix,
+    extra: many,
+    outputs: Array.from({ length: 2000 }, () => outputs[0]!),
+  };
+  const transaction = { ...claim.transaction, prefix };
+  const part = paramsOf("check_tx_proof:receiver").signature!.slice("InProofV2".length);
+  const secrets = keys.map((_, i) => Uint8Array.of(i % 251, i >> 8, 1, ...new Uint8Array(29)));
+  for (const work of [
+    () => checkPaymentProof({ ...claim, transaction }, `InProofV2${part.repeat(2001)}`),
+    () => proveReceived({ ...claim, transaction }, keysOf("b").viewSecret),
+    () => proveSent({ ...claim, transaction }, [...secrets, secrets[0]!]),
+    () => checkTxKeys(transaction, claim.address, [...secrets, secrets[0]!]),
+  ]) {
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await work().catch(ofRefusal);
+    isOver = true;
+    assert.ok(turns > 3, `${turns}`);
+  }
+});
+
+test("transaction keys show what an address received; another address received nothing", async () => {
   for (const [id, amount] of [
     ["plain", 1200446678074n],
     ["multi", 200632004865n],
@@ -143,7 +187,7 @@ test("transaction keys show what an address received; another address received n
     const params = paramsOf(`check_tx_key:${id}`);
     const { transaction, address } = claimOf(params);
     const keys = params.tx_key!.match(/.{64}/g)!.map((key) => fromHex(key));
-    assert.equal(checkTxKeys(transaction, address, keys), amount);
+    assert.equal(await checkTxKeys(transaction, address, keys), amount);
   }
 });
 

@@ -16,6 +16,7 @@ import {
   scalarMult,
   scIsCanonical,
 } from "@anulo/crypto";
+import { mapSliced } from "@anulo/limits";
 import {
   type Address,
   additionalPublicKeys,
@@ -54,8 +55,8 @@ function baseOf({ kind, spendPublic }: Address): Uint8Array | undefined {
   return kind === "subaddress" ? spendPublic : undefined;
 }
 
-function derivationsOf(sharedSecrets: readonly (Uint8Array | undefined)[]): Derivations {
-  const [main, ...additional] = sharedSecrets.map((each) => each && mulBy8(each));
+async function derivationsOf(sharedSecrets: readonly (Uint8Array | undefined)[]): Promise<Derivations> {
+  const [main, ...additional] = await mapSliced(sharedSecrets, (each) => each && mulBy8(each));
   return { main, additional };
 }
 
@@ -63,33 +64,48 @@ type Part = Pick<SharedSecretProof, "D" | "proof">;
 
 const prefixHashOf = ({ txHash, message }: PaymentClaim): Uint8Array => keccak256(txHash, message);
 
-function asText(header: string, claim: PaymentClaim, parts: readonly SharedSecretProof[]): string {
+async function asText(
+  header: string,
+  claim: PaymentClaim,
+  parts: readonly SharedSecretProof[],
+): Promise<string> {
   const { transaction, address } = claim;
   const [main, ...additional] = parts.map(({ derivation }) => derivation);
   const derivations = { main, additional };
-  if (receivedBy(address.spendPublic, transaction, derivations) === 0n)
+  if ((await receivedBy(address.spendPublic, transaction, derivations)) === 0n)
     throw proofRefusal("No funds received in this tx.");
   return header + parts.map((part) => encodeBase58(part.D) + encodeBase58(part.proof)).join("");
 }
 
-/** The sender's proof. `txKeys`: the transaction's secret keys, main first. Throws `WalletRefusal`. */
-export function proveSent(claim: PaymentClaim, txKeys: readonly Uint8Array[], random?: RandomSource): string {
+/**
+ * The sender's proof, made in slices as all here: whoever made a transaction chose how many keys it has. `txKeys`: the
+ * transaction's secret keys, main first. Throws `WalletRefusal`.
+ */
+export async function proveSent(
+  claim: PaymentClaim,
+  txKeys: readonly Uint8Array[],
+  random?: RandomSource,
+): Promise<string> {
   const { viewPublic: A } = claim.address;
   const B = baseOf(claim.address);
   const prefixHash = prefixHashOf(claim);
-  const parts = txKeys.map((secret) => {
+  const parts = await mapSliced(txKeys, (secret) => {
     const R = B === undefined ? publicKeyOf(secret) : scalarMult(secret, B);
     return generateTxProof({ prefixHash, R, A, B, version: 2 }, secret, random);
   });
-  return asText("OutProofV2", claim, parts);
+  return await asText("OutProofV2", claim, parts);
 }
 
 /** The receiver's proof. Throws `WalletRefusal`. */
-export function proveReceived(claim: PaymentClaim, viewSecret: Uint8Array, random?: RandomSource): string {
+export async function proveReceived(
+  claim: PaymentClaim,
+  viewSecret: Uint8Array,
+  random?: RandomSource,
+): Promise<string> {
   const prefixHash = prefixHashOf(claim);
   const { viewPublic: R } = claim.address;
   const B = baseOf(claim.address);
-  const parts = publicKeysOf(claim.transaction).map((A) => {
+  const parts = await mapSliced(publicKeysOf(claim.transaction), (A) => {
     try {
       return generateTxProof({ prefixHash, R, A, B, version: 2 }, viewSecret, random);
     } catch (error) {
@@ -97,56 +113,64 @@ export function proveReceived(claim: PaymentClaim, viewSecret: Uint8Array, rando
       throw error;
     }
   });
-  return asText("InProofV2", claim, parts);
+  return await asText("InProofV2", claim, parts);
 }
 
-function parseProof(text: string): { header: string; parts: Part[] } {
+/** The parts of a proof as text, each for one of the transaction's keys. */
+function splitProof(text: string): { header: string; texts: string[] } {
   const header = text.slice(0, text.startsWith("Out") ? 10 : 9);
   const letters = KEY_LETTERS + SIGNATURE_LETTERS;
   const count = Math.floor((text.length - header.length) / letters);
   if (text.length !== header.length + count * letters) throw proofRefusal("Wrong signature size");
-  const parts = Array.from({ length: count }, (_, i) => {
+  const texts = Array.from({ length: count }, (_, i) => {
     const at = header.length + i * letters;
-    return {
-      D: decodeProofText(text.slice(at, at + KEY_LETTERS)),
-      proof: decodeProofText(text.slice(at + KEY_LETTERS, at + letters)),
-    };
+    return text.slice(at, at + letters);
   });
-  return { header, parts };
+  return { header, texts };
 }
+
+const partOf = (text: string): Part => ({
+  D: decodeProofText(text.slice(0, KEY_LETTERS)),
+  proof: decodeProofText(text.slice(KEY_LETTERS)),
+});
 
 /**
  * Atomic units that the proof shows the address to have received; undefined if it proves nothing. If there are several
  * transaction keys, one valid proof is enough. Throws `WalletRefusal` for text that is not a proof for this kind of
  * transaction.
  */
-export function checkPaymentProof(claim: PaymentClaim, text: string): bigint | undefined {
-  const { header, parts } = parseProof(text);
+export async function checkPaymentProof(claim: PaymentClaim, text: string): Promise<bigint | undefined> {
+  const { header, texts } = splitProof(text);
   const publicKeys = publicKeysOf(claim.transaction);
-  if (publicKeys.length !== parts.length)
+  if (publicKeys.length !== texts.length)
     throw proofRefusal("Signature size mismatch with additional tx pubkeys");
   if (!HEADERS.includes(header)) throw proofRefusal("Signature header check error");
   const version = header.endsWith("V1") ? 1 : 2;
   const prefixHash = prefixHashOf(claim);
   const { viewPublic } = claim.address;
-  const proven = parts.map(({ D, proof }, i) => {
+  const parts = await mapSliced(texts, partOf);
+  const proven = await mapSliced(parts.entries(), ([i, { D, proof }]) => {
     const txKey = publicKeys[i]!;
     const roles = header.startsWith("Out") ? { R: txKey, A: viewPublic } : { R: viewPublic, A: txKey };
     const statement = { prefixHash, ...roles, B: baseOf(claim.address), D, version } as const;
     return checkTxProof(statement, proof) ? D : undefined;
   });
   if (proven.every((each) => each === undefined)) return undefined;
-  return receivedBy(claim.address.spendPublic, claim.transaction, derivationsOf(proven));
+  return await receivedBy(claim.address.spendPublic, claim.transaction, await derivationsOf(proven));
 }
 
 /**
  * Atomic units that an address received, shown by the transaction's secret keys, main first. Throws `WalletRefusal`.
  */
-export function checkTxKeys(transaction: Paid, address: Address, txKeys: readonly Uint8Array[]): bigint {
+export async function checkTxKeys(
+  transaction: Paid,
+  address: Address,
+  txKeys: readonly Uint8Array[],
+): Promise<bigint> {
   if (!txKeys.every(scIsCanonical)) throw new WalletRefusal("WRONG_KEY", "Tx key has invalid format");
   const additional = txKeys.length - 1;
   if (additional > 0 && additional !== transaction.prefix.outputs.length)
     throw proofRefusal("The size of additional derivations is wrong");
-  const [main, ...others] = txKeys.map((key) => generateKeyDerivation(address.viewPublic, key));
-  return receivedBy(address.spendPublic, transaction, { main, additional: others });
+  const [main, ...others] = await mapSliced(txKeys, (key) => generateKeyDerivation(address.viewPublic, key));
+  return await receivedBy(address.spendPublic, transaction, { main, additional: others });
 }

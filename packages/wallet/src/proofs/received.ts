@@ -12,6 +12,7 @@ import {
   deriveViewTag,
   InvalidPoint,
 } from "@anulo/crypto";
+import { forEachSliced } from "@anulo/limits";
 import { equalBytes, type Transaction, type TxOutput } from "@anulo/protocol";
 
 /** Derivations, 32 bytes each; undefined for one that isn't proven. `additional[i]` is for output i alone. */
@@ -69,19 +70,19 @@ function openedAmount(paid: Paid, outputIndex: number, derivation: Uint8Array): 
   return equalBytes(commit(opening.mask, opening.amount), opening.commitment) ? opening.amount : 0n;
 }
 
-/** Atomic units that the address with this spend key receives. */
-export function receivedBy(
+/** Atomic units that the address with this spend key receives, computed in slices. */
+export async function receivedBy(
   spendPublic: Uint8Array,
   transaction: Paid,
   { main, additional }: Derivations,
-): bigint {
+): Promise<bigint> {
   let received = 0n;
-  for (const [outputIndex, output] of transaction.prefix.outputs.entries()) {
+  await forEachSliced(transaction.prefix.outputs.entries(), ([outputIndex, output]) => {
     const candidates = [main, additional[outputIndex]];
     const fitting = candidates.find(
       (each) => each !== undefined && pays({ output, outputIndex }, each, spendPublic),
     );
     if (fitting !== undefined) received += openedAmount(transaction, outputIndex, fitting);
-  }
+  });
   return received;
 }

@@ -142,11 +142,11 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
     const { transaction } = await fetchTransaction(wallet.daemon, txHash);
     const claim = { txHash, transaction, address, message: bytesOfText(message) };
     if (wallet.indexOfSpendKey(address.spendPublic) !== undefined)
-      return { signature: proveReceived(claim, wallet.keys.viewSecret) };
+      return { signature: await proveReceived(claim, wallet.keys.viewSecret) };
     const txKeys = wallet.state.txKeys.get(txid.toLowerCase());
     if (txKeys === undefined || isKeptElsewhere(txKeys))
       throw proofRefusal("Tx secret key wasn't found in the wallet file.");
-    return { signature: proveSent(claim, txKeys) };
+    return { signature: await proveSent(claim, txKeys) };
   },
   async checkTxProof({ txid, address: text, message, signature }, { opened: { wallet } }) {
     const txHash = parseTxHash(txid);
@@ -154,7 +154,7 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
     const fetchedTransaction = await fetchTransaction(wallet.daemon, txHash);
     const { transaction } = fetchedTransaction;
     const claim = { txHash, transaction, address, message: bytesOfText(message) };
-    const received = checkPaymentProof(claim, signature);
+    const received = await checkPaymentProof(claim, signature);
     if (received === undefined) return { good: false, received: 0n, in_pool: false, confirmations: 0 };
     return { good: true, received, ...placeOf(fetchedTransaction) };
   },
@@ -223,5 +223,6 @@ export async function checkTxKey(
   const { url } = wallet.daemon.address;
   const unreachable = `Failed to connect to daemon: ${url.replace(/^https?:\/\//, "")}`;
   const transaction = await fetchTransaction(wallet.daemon, txHash, { absent: FAILED, unreachable });
-  return { received: checkTxKeys(transaction.transaction, address, txKeys), ...placeOf(transaction) };
+  const received = await checkTxKeys(transaction.transaction, address, txKeys);
+  return { received, ...placeOf(transaction) };
 }
