@@ -10,6 +10,7 @@ import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { type Ledger, lastAddresses, wipeSecrets } from "./ledger/ledger.ts";
 import { QuietBlocks } from "./ledger/quiet-blocks.ts";
+import { TextRoom } from "./ledger/text-room.ts";
 import { wipeKeys } from "./multisig/account-keys.ts";
 import { waitsForTime } from "./outputs/locked-places.ts";
 import type { SpendableQuestion } from "./outputs/output-page.ts";
@@ -47,6 +48,7 @@ export class Wallet {
   /** Threads, clock and randomness, owned by the opener of the wallet. */
   readonly runtime: Runtime;
   readonly intents: IntentBook;
+  readonly texts: TextRoom;
   #daemon: Daemon;
   #outputCounts = new KeptOutputCounts();
   readonly #ledger: Ledger;
@@ -73,6 +75,7 @@ export class Wallet {
     this.runtime = parts.runtime;
     this.#ledger = ledger;
     this.intents = new IntentBook(ledger);
+    this.texts = new TextRoom(ledger.state);
     this.#log = new QuietBlocks(log, ledger);
     this.#events = parts.events;
     this.#addresses = new AddressCache(keys, ledger.state);
@@ -211,9 +214,8 @@ export class Wallet {
   /** Decides which outputs can be spent now. */
   get spendableNow(): SpendableQuestion {
     const now = this.now();
-    const { height, seconds } = now;
     const needsKeyImage = !this.#signer.asksForKeyImages;
-    return { height, seconds, needsKeyImage, isUnlocked: (output) => isUnlocked(output, now) };
+    return { ...now, needsKeyImage, isUnlocked: (output) => isUnlocked(output, now) };
   }
 
   /**
@@ -255,9 +257,8 @@ export class Wallet {
   }
 
   /** Records that the node accepted the transaction. */
-  markRelayed(txHash: Uint8Array): Promise<void> {
-    return this.commit({ kind: "outgoingState", txHash: toHex(txHash), state: "pending" });
-  }
+  markRelayed = (txHash: Uint8Array): Promise<void> =>
+    this.commit({ kind: "outgoingState", txHash: toHex(txHash), state: "pending" });
 
   /** Creates an account; resolves with its index once payments to it are found. */
   async createAccount(label: string): Promise<number> {

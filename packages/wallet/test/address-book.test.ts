@@ -6,6 +6,7 @@ import type { WalletChange } from "../src/changes.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
+import { TextRoom } from "../src/ledger/text-room.ts";
 import { addressBookHandlers } from "../src/rpc/address-book.ts";
 import type { WalletContext } from "../src/service.ts";
 import { seededRandom } from "./transfer-fixture.ts";
@@ -18,7 +19,8 @@ const [first, second, third, other] = Array.from({ length: 4 }, () =>
 function start() {
   const ledger = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
   const commit = async (change: WalletChange) => applyChange(ledger, change);
-  const wallet = { state: ledger.state, network: "regtest", commit };
+  const texts = new TextRoom(ledger.state);
+  const wallet = { state: ledger.state, network: "regtest", commit, texts };
   const context = {
     opened: { wallet },
     service: { opened: { wallet }, options: { network: "regtest", daemon: { url: "" } } },

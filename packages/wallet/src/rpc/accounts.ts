@@ -104,7 +104,7 @@ function tagsOf({ state }: Wallet) {
 }
 
 async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: string): Promise<void> {
-  checkKeptText("tag", tag, accounts.length);
+  await checkKeptText(wallet, "tag", tag, accounts.length);
   if (accounts.some((account) => account >= wallet.state.accounts.length)) {
     throw new WalletRefusal("UNKNOWN_ERROR", "Account index out of bound");
   }
@@ -266,7 +266,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     if (count < 1 || count > MAX_ADDRESSES_PER_CALL) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MAX_ADDRESSES_PER_CALL}.`);
     }
-    checkKeptText("label", label, count);
+    await checkKeptText(wallet, "label", label, count);
     checkAccount(wallet, account_index);
     checkRoom(wallet, { addresses: count });
     const minors = await wallet.createAddresses(account_index, label, count);
@@ -275,7 +275,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     return { address: addresses[0]!, address_index: minors[0]!, address_indices: minors, addresses };
   },
   async labelAddress({ index, label }, { opened: { wallet } }) {
-    checkKeptText("label", label);
+    await checkKeptText(wallet, "label", label);
     checkAddress(wallet, index);
     await wallet.commit({ kind: "label", index, label });
     return {};
@@ -321,13 +321,13 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     };
   },
   async createAccount({ label }, { opened: { wallet } }) {
-    checkKeptText("label", label);
+    await checkKeptText(wallet, "label", label);
     checkRoom(wallet, { accounts: 1 });
     const major = await wallet.createAccount(label);
     return { account_index: major, address: wallet.addressOf({ major, minor: 0 }) };
   },
   async labelAccount({ account_index, label }, { opened: { wallet } }) {
-    checkKeptText("label", label);
+    await checkKeptText(wallet, "label", label);
     checkAccount(wallet, account_index);
     await wallet.commit({ kind: "label", index: { major: account_index, minor: 0 }, label });
     return {};
@@ -342,7 +342,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     return {};
   },
   async setAccountTagDescription({ tag, description }, { opened: { wallet } }) {
-    checkKeptText("description", description);
+    await checkKeptText(wallet, "description", description);
     if (tag === "") throw new WalletRefusal("UNKNOWN_ERROR", "Tag must not be empty");
     if (!wallet.state.accountTags.has(tag)) throw new WalletRefusal("UNKNOWN_ERROR", "Tag is unregistered");
     await wallet.commit({ kind: "tagDescription", tag, description });

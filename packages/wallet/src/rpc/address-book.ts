@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Address, BadAddress, parseAddress, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
+import { costOf } from "../ledger/text-room.ts";
 import { resolveAddress } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
@@ -58,7 +59,8 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     return { entries: indices.map((index) => describe(wallet, index)) };
   },
   async addAddressBook({ address: text, payment_id, description }, { opened: { wallet }, service }) {
-    checkKeptText("description", description);
+    await checkKeptText(wallet, "description", description);
+    await wallet.texts.take(costOf(text));
     const address = await resolveAddress(text, service);
     checkAddress(wallet, address);
     const entries = [
@@ -69,7 +71,7 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     return { index: entries.length - 1 };
   },
   async editAddressBook(params, { opened: { wallet }, service }) {
-    if (params.set_description) checkKeptText("description", params.description);
+    if (params.set_description) await checkKeptText(wallet, "description", params.description);
     const before = checkIndex(wallet, params.index);
     const address = params.set_address ? await resolveAddress(params.address, service) : undefined;
     // While the name was looked up another call may have moved the entries.

@@ -17,6 +17,7 @@ import {
   transferOf,
   transfersOf,
 } from "../history/transfers.ts";
+import { costOf } from "../ledger/text-room.ts";
 import { type ListedOutput, listOutputs, type OutputFilter } from "../outputs/listed-outputs.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { retryWhenMoved } from "../outputs/walk.ts";
@@ -283,6 +284,7 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
       throw new WalletRefusal("UNKNOWN_ERROR", "Different amount of txids and notes");
     }
     const ids = await mapSliced(txids, checkTxId);
+    await wallet.texts.take(notes.reduce((sum, note, i) => sum + costOf(ids[i]!, note), 0));
     for (let from = 0; from < ids.length; from += NOTES_AT_ONCE) {
       const some = ids.slice(from, from + NOTES_AT_ONCE);
       await Promise.all(

@@ -13,6 +13,7 @@ import { type Dialect, wallet as declared, implementFor, unmetNeed } from "@anul
 import type { OpenWallet } from "../file/open-wallet.ts";
 import { formatPaymentUri, type PaymentUriRules, parsePaymentUri } from "../keys/payment-uri.ts";
 import { isDeterministic } from "../keys/wallet-keys.ts";
+import { costOf } from "../ledger/text-room.ts";
 import { formatMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
@@ -99,6 +100,7 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
     return { is_subaddress: false, payment, payment_id: payment, standard_address: standard };
   },
   async setAttribute({ key, value }, { opened: { wallet } }) {
+    await wallet.texts.take(costOf(key, value));
     await wallet.commit({ kind: "attribute", key, value });
     return {};
   },
