@@ -75,6 +75,22 @@ test("a reset remembers the same, whether it was read at once or in steps betwee
     }
 });
 
+test("where what was told before a rescan is not known any more, its end says that the wallet is to be looked up", async () => {
+  const { ledger, deriver } = await wallet();
+  tell({ ledger, deriver }, reset);
+  const end = ledger.state.rescanTo;
+  tell({ ledger, deriver }, blocks(1, 17, ...found.slice(0, 2)));
+  // The service ends, and begins again with the rows of its store.
+  const again = { ledger, deriver: await EventDeriver.of(ledger) };
+  assert.deepEqual(tell(again, blocks(18, end - 1 - 18)), []);
+  assert.deepEqual(tell(again, blocks(end - 1, 1)), [{ type: "events_started", height: end }]);
+  const types = tell(again, blocks(end, 1, transaction(9, end, { received: [output(9, 9n)] })));
+  assert.deepEqual(
+    types.map(({ type }) => type),
+    ["payment_in_block"],
+  );
+});
+
 test("a rescan tells only of what has changed, also where it begins once more amid it", async () => {
   for (const isTwice of [false, true]) {
     const told = await wallet();

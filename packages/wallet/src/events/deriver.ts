@@ -192,10 +192,7 @@ export class EventDeriver {
     const payment = this.#ledger.state.outgoing.get(id);
     const stage = stageOf(payment);
     const isGone = stage === "none" || stage === "forgotten";
-    return {
-      stage: isGone ? (this.#knownTransfers.get(id) ?? stage) : stage,
-      payment,
-    };
+    return { stage: isGone ? (this.#knownTransfers.get(id) ?? stage) : stage, payment };
   }
 
   /** Remembers what was reported of blocks that are scanned again. */
@@ -239,7 +236,7 @@ export class EventDeriver {
     for (const payment of receipts)
       if (!stays.has(paymentKey(payment))) yield* this.#receiptEvents(payment, pooled, before);
     yield* this.#steps(this.#unsettled.dueSince(before.height, this.#now()));
-    if (change.kind === "blocks") this.#endRescan(before);
+    if (change.kind === "blocks") yield* this.#endRescan(before);
   }
 
   *#tellUndone(change: WalletChange, { undone, undoneTransfers, incoming }: Before): Generator<WalletEvent> {
@@ -389,9 +386,11 @@ export class EventDeriver {
   }
 
   /** Begins to tell what was reported and was not found again, once the rescan has reached its former height. */
-  #endRescan({ rescanTo }: Before): void {
+  *#endRescan({ rescanTo }: Before): Generator<WalletEvent> {
     const { state } = this.#ledger;
     if (rescanTo === 0 || state.rescanTo > 0) return;
+    // What was not found again can't be told: whoever follows has to look.
+    if (this.#isBlind) yield { type: "events_started", height: state.height };
     this.#isBlind = false;
     this.#knownTransfers.clear();
     // Those in the pool are remembered until its next scan.
