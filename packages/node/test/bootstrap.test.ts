@@ -321,7 +321,9 @@ test("of public nodes one that fails makes room for the next", async () => {
   }
 });
 
-test("four questions are with the bootstrap node at once, and further ones wait for their answers", async () => {
+test("four questions are with the bootstrap node at once, and further ones wait for their answers", {
+  timeout: 120_000,
+}, async ({ signal }) => {
   const real = await start();
   const info = await infoOfAhead(real);
   const height = JSON.stringify({ status: "OK", height: 1000, hash: "00".repeat(32), untrusted: false });
@@ -334,9 +336,8 @@ test("four questions are with the bootstrap node at once, and further ones wait 
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const until = async (count: number) => {
-    const deadline = performance.now() + 20_000;
     while (asked < count) {
-      assert.ok(performance.now() < deadline, `${asked} of ${count} questions`);
+      signal.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };

@@ -1,11 +1,12 @@
 /** What else a node does while it reads blocks from a file. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SLICE_MS } from "@anulo/limits";
 import { runsFrom } from "../src/exchange/runs.ts";
 import { emptyChain } from "./chain-fixture.ts";
 
-/** Longer than anything may keep the event loop. */
-const STEP_MS = 20;
+/** Longer than a slice of work. */
+const STEP_MS = 2 * SLICE_MS;
 
 test("a file in which no block is found for long lets others have their turns", async () => {
   const { parts, close } = await emptyChain();

@@ -208,7 +208,7 @@ test("an owner that dies while it works leaves the outcome open; one that can't 
 });
 
 test("a process is gone if nobody listens at its address, or another process does", async (t) => {
-  const { fleet, a, b } = await three(t, 200);
+  const { fleet, a, b } = await three(t, 2000);
   const [, atB] = fleet.members;
   const closed = createServer();
   const listening = createServer(() => undefined);
