@@ -1,4 +1,4 @@
-/** The address book, while a name is looked up for one of its entries. */
+/** The address book: what it refuses, and changes while a name is looked up for one of its entries. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatAddress } from "@anulo/protocol";
@@ -45,4 +45,18 @@ test("an entry gets no address that was meant for another, which others have mov
   assert.deepEqual(addresses(), [second, third]);
   await ask("edit_address_book", edit);
   assert.deepEqual(addresses(), [second, other]);
+});
+
+test("a payment ID has 16 or 64 hexadecimal digits, or none", async () => {
+  const { ask, addresses } = start();
+  for (const digits of [1, 15, 17, 63, 65]) {
+    const entry = { address: first, description: "", payment_id: "a".repeat(digits) };
+    await assert.rejects(ask("add_address_book", entry), /Payment ID has invalid format/, `${digits} digits`);
+  }
+  const wrong = { address: first, description: "", payment_id: "g".repeat(16) };
+  await assert.rejects(ask("add_address_book", wrong), /Payment ID has invalid format/);
+  assert.deepEqual(addresses(), [], "an entry that is refused is not added");
+  for (const digits of [0, 16, 64])
+    await ask("add_address_book", { address: first, description: "", payment_id: "a".repeat(digits) });
+  assert.equal(addresses().length, 3);
 });
