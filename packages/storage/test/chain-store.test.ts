@@ -255,12 +255,15 @@ test("a database that another process has open is refused, and free once that is
 // Closes: who had the same number, as the first process of each container has, waited ten seconds for an obscure error.
 test("a database is refused too where the process that has it open has our number in a container of its own", async (t) => {
   const path = join(folder, "chain.mdb");
-  const program = [process.execPath, fileURLToPath(new URL("./append-forever.js", import.meta.url)), path];
-  const inContainer = () => spawn("unshare", ["-Urpf", "--mount-proc", "--kill-child", ...program]);
-  const first = inContainer();
+  const inContainer = (program: string) => {
+    const file = fileURLToPath(new URL(program, import.meta.url));
+    return spawn("unshare", ["-Urpf", "--mount-proc", "--kill-child", process.execPath, file, path]);
+  };
+  const first = inContainer("./hold-open.js");
+  t.after(() => first.kill("SIGKILL"));
   const started = await Promise.race([once(first.stdout, "data"), once(first, "exit"), once(first, "error")]);
   if (!Buffer.isBuffer(started[0])) return t.skip("needs namespaces of Linux");
-  const second = inContainer();
+  const second = inContainer("./append-forever.js");
   let said = "";
   second.stderr.setEncoding("utf8").on("data", (text: string) => {
     said += text;
@@ -270,7 +273,6 @@ test("a database is refused too where the process that has it open has our numbe
   first.kill("SIGKILL");
   await once(first, "close");
   const store = await openStore({ path, network: "regtest" });
-  assert.ok(store.read.height() > 0);
   await store.close();
 });
 
