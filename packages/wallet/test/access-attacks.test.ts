@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createLog } from "@anulo/rpc";
 import { createWalletService } from "../src/create-service.ts";
+import { fileHandlers } from "../src/rpc/files.ts";
 import { closeRuntime, createRuntime } from "../src/runtime.ts";
 import {
   askerOf,
@@ -100,6 +101,37 @@ test("a cap refuses what would be signed and not sent", async (t) => {
     assert.equal(refusal?.code, -403, `${method}: ${refusal?.message}`);
     assert.match(refusal!.message, /have anything signed that is not sent: it has a cap/, method);
     assert.notEqual((await refusalOf(ask(method, params, "a")))?.code, -403, method);
+  }
+});
+
+test("a wallet that was opened while a token's call waited is neither replaced nor closed by it", async () => {
+  const done: string[] = [];
+  const take = async (check?: (openName: string) => void) => {
+    check?.("opened meanwhile");
+    done.push("replaced or closed");
+    return {};
+  };
+  const service = {
+    open: (_filename: string, _password: string, check?: (openName: string) => void) => take(check),
+    close: take,
+    makingInTurn: (_task: () => Promise<object>, check?: (openName: string) => void) => take(check),
+  };
+  const calls = [
+    "create_wallet",
+    "open_wallet",
+    "close_wallet",
+    "generate_from_keys",
+    "restore_deterministic_wallet",
+  ];
+  for (const name of calls) {
+    const { handler } = fileHandlers.find(({ call }) => call.name === name)!;
+    const ask = async (token?: { readonly mayUse: (openName: string) => boolean }) =>
+      await (handler as (params: object, context: object) => unknown)({}, { service, token });
+    await assert.rejects(ask({ mayUse: (openName) => openName === "its own" }), wrongWallet, name);
+    assert.deepEqual(done.splice(0), [], name);
+    await ask({ mayUse: (openName) => openName === "opened meanwhile" });
+    await ask();
+    assert.equal(done.splice(0).length, 2, name);
   }
 });
 
