@@ -231,7 +231,7 @@ export const targets = {
       const proof = input.toString("latin1");
       const rings = [{ keyImage: bytes(32), keys: [spendPublic, viewPublic] }];
       if (proof.startsWith("Spend")) await checkSpendProof({ ...claim, rings }, proof);
-      else checkPaymentProof(claim, proof);
+      else await checkPaymentProof(claim, proof);
     },
   },
   "wallet-json": {
