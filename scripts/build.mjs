@@ -26,7 +26,7 @@ async function run(file, ...args) {
 class BuildFailed extends Error {}
 
 /** What the programs run is compiled first: the rest is tests, tools and the types of the console's page. */
-const targets = kind === "--to-start" ? ["bin", "packages/console"] : [];
+const targets = kind === "--to-start" ? ["bin", "packages/client", "packages/console"] : [];
 const compile = () => run("node_modules/typescript-7/bin/tsc", "-b", ...targets);
 
 async function compileKernels() {
