@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildConsole } from "../packages/console/build.mjs";
+import { buildConsole, compiledPackages } from "../packages/console/build.mjs";
 import { createBuildBar } from "./build-bar.mjs";
 import { bundle } from "./bundle.mjs";
 import { areReportsCurrent, writeReports } from "./make-api-reports.mjs";
@@ -26,7 +26,10 @@ async function run(file, ...args) {
 class BuildFailed extends Error {}
 
 /** What the programs run is compiled first: the rest is tests, tools and the types of the console's page. */
-const targets = kind === "--to-start" ? ["bin", "packages/client", "packages/console"] : [];
+const targets =
+  kind === "--to-start"
+    ? ["bin", "packages/console", ...compiledPackages.map((name) => `packages/${name}`)]
+    : [];
 const compile = () => run("node_modules/typescript-7/bin/tsc", "-b", ...targets);
 
 async function compileKernels() {

@@ -23,10 +23,13 @@ const types = {
 /** Packages whose code is in the bundle, and whose licences go with it. */
 const bundled = ["preact", "qrcode-generator", "uplot"];
 
+/** Packages whose compiled modules are in the bundle. */
+export const compiledPackages = ["client", "protocol", "crypto"];
+
 function isCurrent() {
   const built = statSync(output, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = filesBelow("packages/console/page", () => true);
-  const compiled = ["client", "protocol", "crypto"].map((name) => `packages/${name}/dist/.tsbuildinfo`);
+  const compiled = compiledPackages.map((name) => `packages/${name}/dist/.tsbuildinfo`);
   return (
     built >
     newestChange([
