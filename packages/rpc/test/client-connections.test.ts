@@ -31,7 +31,9 @@ async function connectTo(t: TestContext, server: Server, options: ClientOptions)
 }
 
 // Closes: a wallet whose calls began together was refused by a monerod with a login, for as long as it ran.
-test("calls that begin together with a login share a connection, to which a monerod's nonce belongs", async (t) => {
+test("calls that begin together with a login share a connection, to which a monerod's nonce belongs", {
+  timeout: 60_000,
+}, async (t) => {
   const nonces = new Map<Socket, string>();
   const server = createServer((request, response) => {
     request.resume();
@@ -56,7 +58,9 @@ test("calls that begin together with a login share a connection, to which a mone
   assert.equal(sockets.size, 1);
 });
 
-test("calls that begin together open no more connections than there may be", async (t) => {
+test("calls that begin together open no more connections than there may be", {
+  timeout: 60_000,
+}, async (t) => {
   const waiting: ServerResponse[] = [];
   let answered = 0;
   const server = createServer((request, response) => {
@@ -81,7 +85,9 @@ test("calls that begin together open no more connections than there may be", asy
   await Promise.all(answers);
 });
 
-test("a call that waits for a connection ends with its time, its signal or the client", async (t) => {
+test("a call that waits for a connection ends with its time, its signal or the client", {
+  timeout: 60_000,
+}, async (t) => {
   const server = createServer((request) => void request.resume());
   const { client } = await connectTo(t, server, { connections: 1 });
   const first = assert.rejects(client.getBlockCount(), /get_block_count: closed/);
@@ -98,7 +104,9 @@ test("a call that waits for a connection ends with its time, its signal or the c
   await Promise.all([first, waiting]);
 });
 
-test("a slot goes to whoever has waited longest, and to nobody who has left", async () => {
+test("a slot goes to whoever has waited longest, and to nobody who has left", {
+  timeout: 60_000,
+}, async () => {
   const slots = new ConnectionSlots(1);
   const order: string[] = [];
   const leaving = new AbortController();
