@@ -206,9 +206,8 @@ export class Wallet {
 
   /** Whether an output can be spent now. */
   isSpendable({ oneTimeKey }: OwnedOutput): boolean {
-    const { outputs } = this.state;
-    const place = outputs.placeOfKey(oneTimeKey);
-    return place !== undefined && outputs.isSpendable(place, this.spendableNow);
+    const place = this.state.outputs.placeOfKey(oneTimeKey);
+    return place !== undefined && this.state.outputs.isSpendable(place, this.spendableNow);
   }
 
   /** Decides which outputs can be spent now. */
@@ -257,8 +256,9 @@ export class Wallet {
   }
 
   /** Records that the node accepted the transaction. */
-  markRelayed = (txHash: Uint8Array): Promise<void> =>
-    this.commit({ kind: "outgoingState", txHash: toHex(txHash), state: "pending" });
+  markRelayed(txHash: Uint8Array): Promise<void> {
+    return this.commit({ kind: "outgoingState", txHash: toHex(txHash), state: "pending" });
+  }
 
   /** Creates an account; resolves with its index once payments to it are found. */
   async createAccount(label: string): Promise<number> {

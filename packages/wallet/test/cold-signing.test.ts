@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { concatBytes, decode, decodeMnemonic, encode, equalBytes, fromHex, toHex } from "@anulo/protocol";
+import { importSealedOutputs } from "../src/actions/cold-exchange.ts";
 import {
   type ExportedPart,
   exportedOutputs,
@@ -17,6 +18,7 @@ import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { createRuntime } from "../src/runtime.ts";
 import type { SpendKeys } from "../src/state.ts";
+import type { Wallet } from "../src/wallet.ts";
 import { recorded, recordedSteps, recordedWallets } from "./recorded-node.ts";
 
 const runtime = createRuntime();
@@ -148,6 +150,17 @@ test("what is sealed opens with the same view key only, and not once a byte has 
     assert.equal(await unseal(magic, sealed.subarray(0, length), sealer), undefined);
   assert.match(unsealFailure(magic, sealed.subarray(0, magic.length + 71)), /size/);
   assert.match(unsealFailure(magic, sealed.subarray(0, magic.length + 72)), /authenticate/);
+});
+
+test("outputs that can't be decrypted are refused for their length, or for not being this wallet's", async () => {
+  const wallet = { keys: keysOf("a"), runtime } as unknown as Wallet;
+  const sealed = await seal(magic, new Uint8Array(64), { keys: keysOf("b"), runtime });
+  const start = "Failed to decrypt outputs: ";
+  for (const [bytes, reason] of [
+    [sealed.subarray(0, magic.length + 71), "Unexpected ciphertext size"],
+    [sealed, "Failed to authenticate ciphertext"],
+  ] as const)
+    await assert.rejects(importSealedOutputs(wallet, bytes), { message: start + reason });
 });
 
 test("a signed key image is taken for its output alone", async () => {

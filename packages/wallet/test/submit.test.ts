@@ -125,15 +125,23 @@ test("a payment that can't be kept is never relayed, and named where it may be o
   );
 });
 
-test("a refusal is answered once the payment is off the disk", async () => {
-  const { events, next, send, wallet } = stage(async () => ({ accepted: false, reason: "double spend" }));
+/** Lets a payment be written, relayed, and what came of it be written; `steps`: what has begun before the last is done. */
+async function sendInTwoWrites(
+  { events, next, send }: Pick<ReturnType<typeof stage>, "events" | "next" | "send">,
+  steps: readonly string[],
+): Promise<void> {
   const sending = send();
   await settle();
   next().resolve();
   await settle();
-  assert.deepEqual(events, ["write intent", "relay", "write intent"]);
+  assert.deepEqual(events, steps);
   next().resolve();
   await sending;
+}
+
+test("a refusal is answered once the payment is off the disk", async () => {
+  const { events, next, send, wallet } = stage(async () => ({ accepted: false, reason: "double spend" }));
+  await sendInTwoWrites({ events, next, send }, ["write intent", "relay", "write intent"]);
   assert.equal(events.at(-1), "refusal: transaction was rejected by daemon (double spend)");
   assert.equal(wallet.state.outgoing.has(txid), false);
 });
@@ -144,13 +152,7 @@ test("a payment that the node rejects and has all the same is sent, and its call
     reason: "double spend",
   }));
   known.add(txid);
-  const sending = send();
-  await settle();
-  next().resolve();
-  await settle();
-  assert.deepEqual(events, ["write intent", "relay", "write outgoingState"]);
-  next().resolve();
-  await sending;
+  await sendInTwoWrites({ events, next, send }, ["write intent", "relay", "write outgoingState"]);
   assert.equal(events.at(-1), "answer");
   assert.equal(wallet.state.outgoing.get(txid)?.state, "pending");
 });

@@ -81,11 +81,12 @@ export function hasMagic(magic: Magic, sealed: Uint8Array): boolean {
   return equalBytes(sealed.subarray(0, magic.length), magic);
 }
 
+const isTooShort = (magic: Magic, sealed: Uint8Array): boolean =>
+  sealed.length < magic.length + IV_BYTES + SIGNATURE_BYTES;
+
 /** Why data of this kind can't be decrypted, in the original's words. */
-export function unsealFailure(magic: Magic, sealed: Uint8Array): string {
-  const least = magic.length + IV_BYTES + SIGNATURE_BYTES;
-  return sealed.length < least ? "Unexpected ciphertext size" : "Failed to authenticate ciphertext";
-}
+export const unsealFailure = (magic: Magic, sealed: Uint8Array): string =>
+  isTooShort(magic, sealed) ? "Unexpected ciphertext size" : "Failed to authenticate ciphertext";
 
 /** Decrypts data; undefined for another kind, for data of another wallet, and for data that was changed. */
 export async function unseal(
@@ -96,7 +97,7 @@ export async function unseal(
   if (!hasMagic(magic, sealed)) return undefined;
   const body = sealed.subarray(magic.length, -SIGNATURE_BYTES);
   const signature = sealed.subarray(magic.length + body.length);
-  if (sealed.length < magic.length + IV_BYTES + SIGNATURE_BYTES) return undefined;
+  if (isTooShort(magic, sealed)) return undefined;
   const hash = keccak256InPieces();
   await forEachSliced(partsOf(body), (part) => hash.update(part));
   if (!checkSignature(hash.digest(), sealer.keys.viewPublic, signature)) return undefined;
