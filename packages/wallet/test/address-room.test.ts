@@ -10,7 +10,7 @@ async function ask(name: string, used: readonly number[], params: object): Promi
   const wallet = {
     state: { accounts: used.map((length) => ({ addresses: { length } })) },
     subaddresses: { lookahead: { accounts: 50, addresses: 200 } },
-    texts: { take: async () => undefined },
+    texts: { during: (_: number, store: () => Promise<unknown>) => store() },
     createAddresses: async (_: number, __: string, count: number) => {
       made.push(`${count} addresses`);
       return [0];

@@ -58,7 +58,11 @@ test("many notes are stored some at a time, all of them", async () => {
   };
   const txids = Array.from({ length: 1000 }, (_, i) => toHex(idOf(`tx ${i}`)));
   const texts = txids.map((_, i) => `note ${i}`);
-  await ask("set_tx_notes", { commit, texts: { take: async () => undefined } }, { txids, notes: texts });
+  await ask(
+    "set_tx_notes",
+    { commit, texts: { during: (_: number, store: () => Promise<unknown>) => store() } },
+    { txids, notes: texts },
+  );
   assert.ok(most <= 256, `${most} at once`);
   const kept = await ask("get_tx_notes", { state: { notes } }, { txids: [...txids, "f".repeat(64)] });
   assert.deepEqual(kept.notes, [...texts, ""]);

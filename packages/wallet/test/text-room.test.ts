@@ -12,8 +12,7 @@ test("texts are stored as long as there is room for all of them", async () => {
   const { state } = createLedger("regtest", settings);
   const room = new TextRoom(state, 1000);
   const store = async (key: string, value: string) => {
-    await room.take(costOf(key, value));
-    state.attributes.set(key, value);
+    await room.during(costOf(key, value), async () => state.attributes.set(key, value));
   };
   await store("a", "x".repeat(380));
   await store("b", "x".repeat(380));
@@ -26,9 +25,29 @@ test("what was replaced or deleted makes room", async () => {
   const { state } = createLedger("regtest", settings);
   const room = new TextRoom(state, 1000);
   for (let i = 0; i < 100; i++) {
-    await room.take(costOf("a", "x".repeat(380)));
-    state.attributes.set("a", "x".repeat(380));
+    const value = "x".repeat(380);
+    await room.during(costOf("a", value), async () => state.attributes.set("a", value));
   }
+});
+
+test("calls that store texts at the same time have no more room together, also while it is counted anew", async () => {
+  const { state } = createLedger("regtest", settings);
+  const room = new TextRoom(state, 1000);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const store = (key: string) =>
+    room.during(costOf(key, "x".repeat(380)), async () => {
+      await held;
+      state.attributes.set(key, "x".repeat(380));
+    });
+  const two = [store("a"), store("b")];
+  for (let i = 0; i < 3; i++) await assert.rejects(store("c"), refused);
+  goOn();
+  await Promise.all(two);
+  await assert.rejects(store("c"), refused);
+  assert.equal(state.attributes.size, 2);
 });
 
 test("texts of every kind count, those of before included", async () => {
@@ -45,8 +64,9 @@ test("texts of every kind count, those of before included", async () => {
     const { state } = createLedger("regtest", settings);
     const room = new TextRoom(state, 1000);
     fill(state);
-    await assert.rejects(room.take(100), refused);
-    await room.take(0);
+    const store = async () => "stored";
+    await assert.rejects(room.during(100, store), refused);
+    assert.equal(await room.during(0, store), "stored");
   }
 });
 
@@ -56,7 +76,10 @@ test("each call that stores a text takes room for it", async (t) => {
   await call.createWallet({ filename: "", password: "", language: "English" });
   const taken: number[] = [];
   const { texts } = service.opened!.wallet;
-  texts.take = async (characters) => void taken.push(characters);
+  texts.during = (characters, store) => {
+    taken.push(characters);
+    return store();
+  };
   const { address } = await call.getAddress({ account_index: 0 });
   const index = { major: 0, minor: 0 };
   const text = "x".repeat(100);

@@ -38,8 +38,13 @@ function* sumOf(texts: Texts): Generator<void, number> {
 export class TextRoom {
   readonly #texts: Texts;
   readonly #max: number;
-  /** At least what is stored: what is replaced or deleted is taken off when it is counted anew. */
-  #stored: number | undefined;
+  /** What was stored when it was counted; from then on what is replaced or deleted still counts. */
+  #counted: number | undefined;
+  /** What calls have stored since, or failed to, of which some may be stored. */
+  #added = 0;
+  /** What calls store at the moment. */
+  #pending = 0;
+  #counting: Promise<void> | undefined;
 
   /** `max`: characters of all texts. */
   constructor(texts: Texts, max = MAX_CHARACTERS) {
@@ -47,16 +52,46 @@ export class TextRoom {
     this.#max = max;
   }
 
-  /** To be called before texts are stored that cost so many characters. Throws `WalletRefusal` if they are too many. */
-  async take(characters: number): Promise<void> {
-    if (characters === 0) return;
-    if (this.#stored === undefined || this.#stored + characters > this.#max)
-      this.#stored = await runSliced(sumOf(this.#texts));
-    if (this.#stored + characters > this.#max)
-      throw new WalletRefusal(
-        "UNKNOWN_ERROR",
-        `the labels, notes and other texts of a wallet have at most ${this.#max} characters`,
-      );
-    this.#stored += characters;
+  /**
+   * Has texts stored that cost so many characters. Throws `WalletRefusal` if they are too many with those there are, and
+   * those that other calls store meanwhile.
+   */
+  async during<T>(characters: number, store: () => Promise<T>): Promise<T> {
+    if (characters === 0) return await store();
+    if (!this.#hasRoomFor(characters)) {
+      this.#counting ??= this.#count();
+      await this.#counting;
+    }
+    if (!this.#hasRoomFor(characters)) throw this.#refusal;
+    this.#pending += characters;
+    try {
+      return await store();
+    } finally {
+      this.#pending -= characters;
+      this.#added += characters;
+    }
+  }
+
+  get #refusal(): WalletRefusal {
+    return new WalletRefusal(
+      "UNKNOWN_ERROR",
+      `the labels, notes and other texts of a wallet have at most ${this.#max} characters`,
+    );
+  }
+
+  #hasRoomFor(characters: number): boolean {
+    if (this.#counted === undefined) return false;
+    return this.#counted + this.#added + this.#pending + characters <= this.#max;
+  }
+
+  /** What is stored while it counts may not be in the sum. */
+  async #count(): Promise<void> {
+    const before = this.#added;
+    try {
+      this.#counted = await runSliced(sumOf(this.#texts));
+      this.#added -= before;
+    } finally {
+      this.#counting = undefined;
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { SubaddressIndex } from "../outputs/owned-output.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
-import { checkKeptText } from "./kept-texts.ts";
+import { storeText } from "./kept-texts.ts";
 import { rememberedPatiently } from "./remembered.ts";
 
 /** Source: wallet_rpc_server.cpp `on_create_address`. */
@@ -104,11 +104,12 @@ function tagsOf({ state }: Wallet) {
 }
 
 async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: string): Promise<void> {
-  await checkKeptText(wallet, "tag", tag, accounts.length);
-  if (accounts.some((account) => account >= wallet.state.accounts.length)) {
-    throw new WalletRefusal("UNKNOWN_ERROR", "Account index out of bound");
-  }
-  await wallet.commit({ kind: "tag", accounts, tag });
+  await storeText({ wallet, what: "tag", text: tag, copies: accounts.length }, async () => {
+    if (accounts.some((account) => account >= wallet.state.accounts.length)) {
+      throw new WalletRefusal("UNKNOWN_ERROR", "Account index out of bound");
+    }
+    await wallet.commit({ kind: "tag", accounts, tag });
+  });
 }
 
 /** Networks whose addresses are tried, with the names that callers know; regtest addresses equal those of mainnet. */
@@ -266,18 +267,20 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     if (count < 1 || count > MAX_ADDRESSES_PER_CALL) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MAX_ADDRESSES_PER_CALL}.`);
     }
-    await checkKeptText(wallet, "label", label, count);
-    checkAccount(wallet, account_index);
-    checkRoom(wallet, { addresses: count });
-    const minors = await wallet.createAddresses(account_index, label, count);
+    const minors = await storeText({ wallet, what: "label", text: label, copies: count }, async () => {
+      checkAccount(wallet, account_index);
+      checkRoom(wallet, { addresses: count });
+      return await wallet.createAddresses(account_index, label, count);
+    });
     await wallet.prepareAddresses(minors.map((minor) => ({ major: account_index, minor })));
     const addresses = minors.map((minor) => wallet.addressOf({ major: account_index, minor }));
     return { address: addresses[0]!, address_index: minors[0]!, address_indices: minors, addresses };
   },
   async labelAddress({ index, label }, { opened: { wallet } }) {
-    await checkKeptText(wallet, "label", label);
-    checkAddress(wallet, index);
-    await wallet.commit({ kind: "label", index, label });
+    await storeText({ wallet, what: "label", text: label }, async () => {
+      checkAddress(wallet, index);
+      await wallet.commit({ kind: "label", index, label });
+    });
     return {};
   },
   async validateAddress({ address, any_net_type, allow_openalias }, { service }) {
@@ -321,15 +324,17 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     };
   },
   async createAccount({ label }, { opened: { wallet } }) {
-    await checkKeptText(wallet, "label", label);
-    checkRoom(wallet, { accounts: 1 });
-    const major = await wallet.createAccount(label);
+    const major = await storeText({ wallet, what: "label", text: label }, async () => {
+      checkRoom(wallet, { accounts: 1 });
+      return await wallet.createAccount(label);
+    });
     return { account_index: major, address: wallet.addressOf({ major, minor: 0 }) };
   },
   async labelAccount({ account_index, label }, { opened: { wallet } }) {
-    await checkKeptText(wallet, "label", label);
-    checkAccount(wallet, account_index);
-    await wallet.commit({ kind: "label", index: { major: account_index, minor: 0 }, label });
+    await storeText({ wallet, what: "label", text: label }, async () => {
+      checkAccount(wallet, account_index);
+      await wallet.commit({ kind: "label", index: { major: account_index, minor: 0 }, label });
+    });
     return {};
   },
   getAccountTags: (_, { opened: { wallet } }) => ({ account_tags: tagsOf(wallet) }),
@@ -342,10 +347,11 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     return {};
   },
   async setAccountTagDescription({ tag, description }, { opened: { wallet } }) {
-    await checkKeptText(wallet, "description", description);
-    if (tag === "") throw new WalletRefusal("UNKNOWN_ERROR", "Tag must not be empty");
-    if (!wallet.state.accountTags.has(tag)) throw new WalletRefusal("UNKNOWN_ERROR", "Tag is unregistered");
-    await wallet.commit({ kind: "tagDescription", tag, description });
+    await storeText({ wallet, what: "description", text: description }, async () => {
+      if (tag === "") throw new WalletRefusal("UNKNOWN_ERROR", "Tag must not be empty");
+      if (!wallet.state.accountTags.has(tag)) throw new WalletRefusal("UNKNOWN_ERROR", "Tag is unregistered");
+      await wallet.commit({ kind: "tagDescription", tag, description });
+    });
     return {};
   },
   getHeight(_, { opened: { wallet }, dialect }) {

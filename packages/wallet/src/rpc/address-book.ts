@@ -8,7 +8,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { AddressBookEntry } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
-import { checkKeptText } from "./kept-texts.ts";
+import { storeText } from "./kept-texts.ts";
 
 const NO_PAYMENT_ID = "0".repeat(64);
 
@@ -59,34 +59,39 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     return { entries: indices.map((index) => describe(wallet, index)) };
   },
   async addAddressBook({ address: text, payment_id, description }, { opened: { wallet }, service }) {
-    await checkKeptText(wallet, "description", description);
-    await wallet.texts.take(costOf(text));
-    const address = await resolveAddress(text, service);
-    checkAddress(wallet, address);
-    const entries = [
-      ...wallet.state.addressBook,
-      { address, description, paymentId: checkPaymentId(payment_id) },
-    ];
-    await wallet.commit({ kind: "addressBook", entries });
-    return { index: entries.length - 1 };
+    const add = async () => {
+      const address = await resolveAddress(text, service);
+      checkAddress(wallet, address);
+      const entries = [
+        ...wallet.state.addressBook,
+        { address, description, paymentId: checkPaymentId(payment_id) },
+      ];
+      await wallet.commit({ kind: "addressBook", entries });
+      return { index: entries.length - 1 };
+    };
+    return await storeText({ wallet, what: "description", text: description }, () =>
+      wallet.texts.during(costOf(text), add),
+    );
   },
   async editAddressBook(params, { opened: { wallet }, service }) {
-    if (params.set_description) await checkKeptText(wallet, "description", params.description);
-    const before = checkIndex(wallet, params.index);
-    const address = params.set_address ? await resolveAddress(params.address, service) : undefined;
-    // While the name was looked up another call may have moved the entries.
-    const old = checkIndex(wallet, params.index);
-    if (!isDeepStrictEqual(old, before))
-      throw new WalletRefusal("UNKNOWN_ERROR", "the entry has changed, or others have moved, meanwhile");
-    const edited = {
-      ...old,
-      ...(address !== undefined ? editedAddress(wallet, address) : {}),
-      ...(params.set_description ? { description: params.description } : {}),
-      ...(params.set_payment_id ? { paymentId: checkPaymentId(params.payment_id) } : {}),
-    };
-    await wallet.commit({
-      kind: "addressBook",
-      entries: wallet.state.addressBook.with(params.index, edited),
+    const text = params.set_description ? params.description : "";
+    await storeText({ wallet, what: "description", text }, async () => {
+      const before = checkIndex(wallet, params.index);
+      const address = params.set_address ? await resolveAddress(params.address, service) : undefined;
+      // While the name was looked up another call may have moved the entries.
+      const old = checkIndex(wallet, params.index);
+      if (!isDeepStrictEqual(old, before))
+        throw new WalletRefusal("UNKNOWN_ERROR", "the entry has changed, or others have moved, meanwhile");
+      const edited = {
+        ...old,
+        ...(address !== undefined ? editedAddress(wallet, address) : {}),
+        ...(params.set_description ? { description: params.description } : {}),
+        ...(params.set_payment_id ? { paymentId: checkPaymentId(params.payment_id) } : {}),
+      };
+      await wallet.commit({
+        kind: "addressBook",
+        entries: wallet.state.addressBook.with(params.index, edited),
+      });
     });
     return {};
   },

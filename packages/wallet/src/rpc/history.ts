@@ -284,13 +284,15 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
       throw new WalletRefusal("UNKNOWN_ERROR", "Different amount of txids and notes");
     }
     const ids = await mapSliced(txids, checkTxId);
-    await wallet.texts.take(notes.reduce((sum, note, i) => sum + costOf(ids[i]!, note), 0));
-    for (let from = 0; from < ids.length; from += NOTES_AT_ONCE) {
-      const some = ids.slice(from, from + NOTES_AT_ONCE);
-      await Promise.all(
-        some.map((txHash, i) => wallet.commit({ kind: "note", txHash, note: notes[from + i]! })),
-      );
-    }
+    const cost = notes.reduce((sum, note, i) => sum + costOf(ids[i]!, note), 0);
+    await wallet.texts.during(cost, async () => {
+      for (let from = 0; from < ids.length; from += NOTES_AT_ONCE) {
+        const some = ids.slice(from, from + NOTES_AT_ONCE);
+        await Promise.all(
+          some.map((txHash, i) => wallet.commit({ kind: "note", txHash, note: notes[from + i]! })),
+        );
+      }
+    });
     return {};
   },
   async getTxNotes({ txids }, { opened: { wallet } }) {

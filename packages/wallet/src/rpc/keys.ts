@@ -100,8 +100,7 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
     return { is_subaddress: false, payment, payment_id: payment, standard_address: standard };
   },
   async setAttribute({ key, value }, { opened: { wallet } }) {
-    await wallet.texts.take(costOf(key, value));
-    await wallet.commit({ kind: "attribute", key, value });
+    await wallet.texts.during(costOf(key, value), () => wallet.commit({ kind: "attribute", key, value }));
     return {};
   },
   getAttribute({ key }, { opened: { wallet } }) {
