@@ -243,7 +243,7 @@ at("a clock that was ahead holds up no event for longer than a pause", async (sc
   await first.close();
   receiver.respond = ok;
   const second = await open();
-  for (let hours = 0; hours < 6 && receiver.received.length < 2; hours++) await clock.pass(HOUR);
+  for (let ms = 0; ms < 100 && receiver.received.length < 2; ms += 10) await clock.pass(10);
   await until(isThrough(second, log));
   assert.equal(receiver.received.length, 2);
 });

@@ -23,12 +23,15 @@ const MAX_SESSIONS = 4096;
 /** How far counters may arrive out of order, as they do on parallel connections. */
 const WINDOW = 64;
 
+/** Only this server reads the times in its nonces, and the system's clock may be set back. */
+const elapsedMs = (): number => Math.floor(performance.now());
+
 /**
  * HTTP digest authentication with MD5 and MD5-sess, quality `auth`. A nonce is signed by this server instead of stored,
  * so any connection may use it; each of its counter values is accepted once. The original's client sends no nonce of
  * its own. Source: RFC 2617; RFC 2069; contrib/epee/src/http_auth.cpp; recordings `node_login`.
  */
-export function createDigestAuth(login: Login, now: () => number = Date.now): DigestAuth {
+export function createDigestAuth(login: Login, now: () => number = elapsedMs): DigestAuth {
   const key = randomBytes(32);
   const sessions = createSessions();
 

@@ -46,11 +46,13 @@ const MIN_ATTEMPTS = 15;
 const STORE_PAUSE_MS = 1_000;
 const HTTP_GONE = 410;
 
-/** Milliseconds before the next attempt: they double with each attempt, and half of them are random. */
-function pauseAfter(attempts: number, random: number): number {
-  const most = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
-  return Math.round(most * (0.5 + random / 2));
-}
+/** Maximum milliseconds before the next attempt: they double with each attempt. */
+const longestPause = (attempts: number): number =>
+  Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
+
+/** Milliseconds before the next attempt, half of them random. */
+const pauseAfter = (attempts: number, random: number): number =>
+  Math.round(longestPause(attempts) * (0.5 + random / 2));
 
 /** Sends the events of the log to one webhook, in order, one at a time, and stores how far it has come. */
 export class HookSender {
@@ -201,8 +203,9 @@ export class HookSender {
   async #sendUntilOver(event: LoggedEvent): Promise<void> {
     const { clock, log, random } = this.#context;
     for (;;) {
-      // `next` may come from a clock that was ahead.
-      const pause = Math.min(this.#progress.next - clock.now(), MAX_PAUSE_MS);
+      // The clock may have been ahead when `next` was computed.
+      const { next: due, attempts: made } = this.#progress;
+      const pause = Math.min(due - clock.now(), longestPause(made));
       if (pause > 0) await clock.delay(pause, this.#over);
       if (this.#over.aborted) return;
       if (!log.isHeld) throw new Error("another service may have the log");

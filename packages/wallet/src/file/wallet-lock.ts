@@ -142,8 +142,8 @@ async function touchOf(path: string): Promise<string | undefined> {
 /** Watches whether a file is touched. */
 async function isTouched(path: string, watchMs: number): Promise<boolean> {
   const before = await touchOf(path);
-  const until = Date.now() + watchMs;
-  while (Date.now() < until) {
+  const until = performance.now() + watchMs;
+  while (performance.now() < until) {
     await delay(watchMs / 10);
     const now = await touchOf(path);
     if (now !== before) return now !== undefined;

@@ -61,7 +61,7 @@ export class OpenWallets {
   constructor(common: Common) {
     this.#common = common;
     this.#log = common.log.in("wallet.wallet2");
-    this.#clock = common.options.clock ?? Date.now;
+    this.#clock = common.options.clock ?? (() => performance.now());
   }
 
   /** Those that are open. */

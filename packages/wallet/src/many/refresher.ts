@@ -92,7 +92,7 @@ export class Refresher {
 
   /** Makes the refreshes due of wallets at this node, except those that are to be refreshed less often than usual. */
   #refreshSoon({ address }: Daemon): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const entry of this.#wallets.open) {
       const isUsual = entry.refreshPeriod > 0 && entry.refreshPeriod <= REFRESH_PERIOD_SECONDS;
       if (!isUsual || nodeOf(entry) !== address.url) continue;
@@ -106,7 +106,7 @@ export class Refresher {
   plan(entry: WalletEntry, period: number, isNew: boolean): void {
     entry.refreshPeriod = period;
     const wait = isNew ? Math.min(FIRST_REFRESH_SECONDS, period) : period;
-    entry.nextRefresh = Date.now() + 1000 * wait;
+    entry.nextRefresh = performance.now() + 1000 * wait;
   }
 
   /**
@@ -123,7 +123,7 @@ export class Refresher {
 
   /** Begins with the wallets that have waited longest; the others of their group begin with them. */
   async #beginDue(): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     const resting = this.#wallets.open.filter((entry) => entry.refreshPeriod > 0 && !entry.isRefreshing);
     const due = resting.filter((entry) => entry.nextRefresh <= now);
     if (due.length === 0) return;
@@ -160,7 +160,7 @@ export class Refresher {
   async refresh(entry: WalletEntry): Promise<void> {
     if (entry.opened === undefined) return;
     entry.isRefreshing = true;
-    this.#underWay.set(entry, { node: nodeOf(entry), group: groupOf(entry), since: Date.now() });
+    this.#underWay.set(entry, { node: nodeOf(entry), group: groupOf(entry), since: performance.now() });
     try {
       await entry.opened.wallet.refresh();
     } catch (error) {
@@ -171,7 +171,7 @@ export class Refresher {
     } finally {
       this.#underWay.delete(entry);
       entry.isRefreshing = false;
-      entry.nextRefresh = entry.hasNews ? Date.now() : Date.now() + 1000 * entry.refreshPeriod;
+      entry.nextRefresh = entry.hasNews ? performance.now() : performance.now() + 1000 * entry.refreshPeriod;
     }
     if (this.#hasWaiting || entry.hasNews) this.#beginSoon();
     entry.hasNews = false;
@@ -179,11 +179,11 @@ export class Refresher {
 
   /** Logs the progress of long scans now and then. */
   #logProgress(): void {
-    if (Date.now() < this.#nextProgressLog) return;
+    if (performance.now() < this.#nextProgressLog) return;
     for (const { opened, paths } of this.#wallets.open) {
       const progress = opened?.wallet.progress;
       if (progress === undefined) continue;
-      this.#nextProgressLog = Date.now() + 1000 * PROGRESS_LOG_SECONDS;
+      this.#nextProgressLog = performance.now() + 1000 * PROGRESS_LOG_SECONDS;
       this.#progressLog.info("scanning", { ...progress, file: paths?.base });
     }
   }

@@ -19,7 +19,7 @@ export class WalletEntry {
   named: NamedHold = "none";
   /** Number of calls by its name that are under way. */
   calls = 0;
-  /** When the last of these calls ended, in milliseconds. */
+  /** When the last of these calls ended, in milliseconds of a monotonic clock, as the times below. */
   lastUsed = 0;
   /** Seconds between two refreshes; 0 for none. */
   refreshPeriod = 0;
