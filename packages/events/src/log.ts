@@ -338,7 +338,7 @@ class StoredEventLog implements EventLog {
   }
 }
 
-/** Whether the log has to be opened again after this error. */
-function isFinal(error: unknown): boolean {
-  return error instanceof Error && (error.name === "Fenced" || error.name === "OutcomeUnknown");
-}
+/** Errors after which the log has to be opened again. */
+const finalErrors: ReadonlySet<string> = new Set(["Fenced", "OutcomeUnknown", "RolledBack"]);
+
+const isFinal = (error: unknown): boolean => error instanceof Error && finalErrors.has(error.name);

@@ -5,11 +5,12 @@ import {
   MAX_KEY_BYTES,
   MAX_TABLE_NUMBER,
   MAX_VALUE_BYTES,
+  type Mark,
   type RowKey,
   WALLET_ID_BYTES,
   type WalletId,
 } from "./engine.ts";
-import { ChangeTooLarge } from "./errors.ts";
+import { ChangeTooLarge, Fenced, RolledBack } from "./errors.ts";
 
 /** Throws a RangeError unless these bytes are a wallet's id. */
 export function checkWallet(wallet: WalletId): void {
@@ -41,4 +42,12 @@ export function checkChange(wallet: WalletId, { epoch, puts, deletes }: Change):
   }
   if (bytes > MAX_CHANGE_BYTES) throw new ChangeTooLarge(`a change of ${bytes} bytes`);
   return bytes;
+}
+
+/** The mark of a wallet after a change, or the error for which the change is refused. */
+export function markAfter(mark: Mark | undefined, { epoch, after }: Change): Mark | Error {
+  const found = mark ?? { epoch: 0, sequence: 0 };
+  const isOlder = found.epoch < epoch || (found.epoch === epoch && found.sequence !== after);
+  if (after !== undefined && isOlder) return new RolledBack({ epoch, sequence: after }, found);
+  return found.epoch === epoch ? { epoch, sequence: found.sequence + 1 } : new Fenced(epoch, found.epoch);
 }

@@ -30,6 +30,8 @@ export interface Row {
 export interface Change {
   /** The epoch that `fence` returned to the writer. */
   readonly epoch: number;
+  /** Number of the wallet's last change as its writer knows it; if left out, it is not compared. */
+  readonly after?: number;
   readonly puts: readonly NewRow[];
   readonly deletes: readonly RowKey[];
 }
@@ -59,8 +61,8 @@ export interface Engine {
   markOf(wallet: WalletId): Promise<Mark | undefined>;
   /**
    * Applies a change, all of it or nothing, and returns its sequence number once it survives a loss of power. Changes
-   * of a wallet are applied in the order of the calls. Throws `Fenced`, `ChangeTooLarge`, `StoreUnavailable` (nothing
-   * was applied) or `OutcomeUnknown`.
+   * of a wallet are applied in the order of the calls. Throws `Fenced`, `RolledBack`, `ChangeTooLarge`,
+   * `StoreUnavailable` (nothing was applied) or `OutcomeUnknown`.
    */
   apply(wallet: WalletId, change: Change): Promise<number>;
   /** The value of a row; undefined if there is none. */

@@ -1,3 +1,5 @@
+import type { Mark } from "./engine.ts";
+
 /** The writer does not own the wallet, usually because another process has acquired it: nothing was applied. */
 export class Fenced extends Error {
   override readonly name = "Fenced";
@@ -9,6 +11,19 @@ export class Fenced extends Error {
     super(`the wallet's owner has epoch ${current}, not ${epoch}`);
     this.epoch = epoch;
     this.current = current;
+  }
+}
+
+/**
+ * The database is older than what it has confirmed to this writer, as after a failover to a standby without the last
+ * commits: nothing was applied.
+ */
+export class RolledBack extends Error {
+  override readonly name = "RolledBack";
+
+  constructor(known: Mark, found: Mark) {
+    const of = ({ epoch, sequence }: Mark) => `change ${sequence} of epoch ${epoch}`;
+    super(`the wallet's last change is ${of(found)}, not ${of(known)}`);
   }
 }
 

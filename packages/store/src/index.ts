@@ -19,6 +19,7 @@ export {
   Fenced,
   OtherSettings,
   OutcomeUnknown,
+  RolledBack,
   StoreUnavailable,
   WrongStoreKey,
 } from "./errors.ts";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { getSystemErrorName } from "node:util";
 import { lmdbOptions } from "@anulo/storage";
 import { type Database, open, type RootDatabase } from "lmdb";
-import { checkRowKey, checkWallet } from "./check-change.ts";
+import { checkRowKey, checkWallet, markAfter } from "./check-change.ts";
 import {
   type Engine,
   type KeyRange,
@@ -18,7 +18,7 @@ import {
   type WalletId,
   type WalletSnapshot,
 } from "./engine.ts";
-import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "./errors.ts";
+import { DamagedStore, OutcomeUnknown, StoreUnavailable } from "./errors.ts";
 import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
 import { hasManyAddresses, prepareFiles } from "./lmdb-files.ts";
 import { pageOf } from "./page.ts";
@@ -61,13 +61,12 @@ function markIn({ owners }: Tables, wallet: WalletId): Mark | undefined {
 
 /** Writes a change into the open transaction. */
 function applyChange(tables: Tables, { wallet, change }: Waiting): Outcome {
-  const mark = markIn(tables, wallet);
-  if (mark?.epoch !== change.epoch) return new Fenced(change.epoch, mark?.epoch ?? 0);
-  const sequence = mark.sequence + 1;
+  const next = markAfter(markIn(tables, wallet), change);
+  if (next instanceof Error) return next;
   for (const row of change.deletes) tables.rows.removeSync(keyOf(wallet, row));
   for (const row of change.puts) tables.rows.putSync(keyOf(wallet, row), Buffer.from(row.value));
-  tables.owners.putSync(Buffer.from(wallet), writeMark({ epoch: change.epoch, sequence }));
-  return sequence;
+  tables.owners.putSync(Buffer.from(wallet), writeMark(next));
+  return next.sequence;
 }
 
 /** The last applied change of each wallet, by these outcomes. */

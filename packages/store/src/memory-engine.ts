@@ -1,4 +1,4 @@
-import { checkRowKey, checkWallet } from "./check-change.ts";
+import { checkRowKey, checkWallet, markAfter } from "./check-change.ts";
 import {
   type Change,
   type Engine,
@@ -10,7 +10,6 @@ import {
   type TableNumber,
   type WalletId,
 } from "./engine.ts";
-import { Fenced } from "./errors.ts";
 import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
 import { pageOf } from "./page.ts";
 
@@ -52,8 +51,10 @@ interface Wallet {
   readonly tables: Map<TableNumber, Table>;
 }
 
-function applyTo(wallet: Wallet | undefined, { epoch, puts, deletes }: Change): Outcome {
-  if (wallet === undefined || epoch !== wallet.mark.epoch) return new Fenced(epoch, wallet?.mark.epoch ?? 0);
+function applyTo(wallet: Wallet | undefined, change: Change): Outcome {
+  const { puts, deletes } = change;
+  const next = markAfter(wallet?.mark, change);
+  if (wallet === undefined || next instanceof Error) return next as Error;
   const tableOf = (number: TableNumber) => {
     const table = wallet.tables.get(number) ?? new Table();
     wallet.tables.set(number, table);
@@ -63,8 +64,8 @@ function applyTo(wallet: Wallet | undefined, { epoch, puts, deletes }: Change): 
   const rows = puts.map(({ table, key, value }) => ({ table, key, value: value.slice() }));
   for (const { table, key } of deletes) tableOf(table).delete(key);
   for (const { table, key, value } of rows) tableOf(table).put(key, value);
-  wallet.mark = { epoch, sequence: wallet.mark.sequence + 1 };
-  return wallet.mark.sequence;
+  wallet.mark = next;
+  return next.sequence;
 }
 
 /** An engine for tests: all data is lost when it is closed; reading a range costs as much as its table is long. */

@@ -17,6 +17,8 @@ interface Proxy {
   readonly address: string;
   /** What to do with the next COMMIT. */
   cut: Cut | undefined;
+  /** How many COMMITs have come. */
+  commits: number;
   /** Whether it takes no connections. */
   isClosed: boolean;
   close(): Promise<void>;
@@ -32,6 +34,7 @@ async function startProxy(address: string): Promise<Proxy> {
   const proxy: Proxy = {
     address: address.replace(/host=.*$/, `host=${encodeURIComponent(folder)}`),
     cut: undefined,
+    commits: 0,
     isClosed: false,
     async close() {
       for (const socket of sockets) socket.destroy();
@@ -41,6 +44,7 @@ async function startProxy(address: string): Promise<Proxy> {
   };
   const forward = (client: Socket, upstream: Socket) => (data: Buffer) => {
     if (data.includes("FOR UPDATE")) late?.();
+    if (data.includes(COMMIT)) proxy.commits++;
     if (proxy.cut === undefined || !data.includes(COMMIT)) return void upstream.write(data);
     const { cut } = proxy;
     proxy.cut = undefined;
@@ -129,6 +133,14 @@ describe("PostgreSQL, a connection lost in a commit", { skip: postgresMissing() 
     proxy.cut = "late";
     assert.equal(await engine.apply(wallet, { epoch, ...put("fifth") }), sequence + 1);
     assert.equal(await valueNow(), "fifth");
+  });
+
+  it("says that a commit was applied once the server has answered a later one, as its standbys have both then", async () => {
+    const { epoch, sequence } = await engine.fence(wallet);
+    proxy.cut = "after";
+    proxy.commits = 0;
+    assert.equal(await engine.apply(wallet, { epoch, ...put("replicated") }), sequence + 1);
+    assert.equal(proxy.commits, 2);
   });
 
   it("says that it does not know where another owner has taken the wallet since", async () => {

@@ -85,10 +85,20 @@ export const failedToOpen = (why: string) =>
 
 /** A wallet's store could not be written, or it is not known whether it was; it is its only owner's as before. */
 export class UnwrittenStore extends WalletRefusal {
-  constructor(why: string) {
+  constructor(why: string, remedy = "which the service does by itself") {
     super(
       "UNKNOWN_ERROR",
-      `The wallet's store cannot be written: ${why}. Nothing more is kept until the wallet is opened again, which the service does by itself`,
+      `The wallet's store cannot be written: ${why}. Nothing more is kept until the wallet is opened again, ${remedy}`,
+    );
+  }
+}
+
+/** The store of an open wallet has lost changes that it had confirmed, as after a failover to a standby that lagged. */
+export class OlderStore extends UnwrittenStore {
+  constructor() {
+    super(
+      "it is an older copy than the one this service has written",
+      "which the service does once that is back, or where --accept-older-store is given",
     );
   }
 }

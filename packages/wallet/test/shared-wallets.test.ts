@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createClient, type Logger, silent, walletMethods } from "@anulo/rpc";
-import { createMemoryEngine, type Engine, OutcomeUnknown, StoreUnavailable } from "@anulo/store";
+import { createMemoryEngine, type Engine, OutcomeUnknown, RolledBack, StoreUnavailable } from "@anulo/store";
 import { connectDaemon } from "../src/daemon.ts";
 import type { EventSink } from "../src/events/follower.ts";
 import { changeKeys } from "../src/file/change-wallet.ts";
@@ -162,7 +162,9 @@ test("a password that another service has removed is not asked for any more", as
 });
 
 test("a wallet whose change failed for a moment goes on from what was stored, by itself", async (t) => {
-  for (const Failure of [OutcomeUnknown, StoreUnavailable]) {
+  const behind = new RolledBack({ epoch: 1, sequence: 2 }, { epoch: 1, sequence: 1 });
+  for (const failure of [new OutcomeUnknown("lost"), new StoreUnavailable("full"), behind]) {
+    const why = failure === behind ? /older copy .*--accept-older-store/ : /by itself/;
     const folder = folderOf(t);
     const memory = createMemoryEngine();
     let isFailing = false;
@@ -170,7 +172,7 @@ test("a wallet whose change failed for a moment goes on from what was stored, by
     const engine: Engine = {
       ...memory,
       apply: async (wallet, change) => {
-        if (isFailing) throw new Failure("for a moment");
+        if (isFailing) throw failure;
         return await memory.apply(wallet, change);
       },
     };
@@ -194,9 +196,9 @@ test("a wallet whose change failed for a moment goes on from what was stored, by
       await call.setAttribute({ key: "a", value: "stored" });
       const spendKey = await call.queryKey({ key_type: "spend_key" });
       isFailing = true;
-      await assert.rejects(call.setAttribute({ key: "a", value: "lost" }), /by itself/);
+      await assert.rejects(call.setAttribute({ key: "a", value: "lost" }), why);
       await service.openBroken();
-      await assert.rejects(call.setAttribute({ key: "b", value: "lost" }), /by itself/);
+      await assert.rejects(call.setAttribute({ key: "b", value: "lost" }), why);
       assert.ok((await call.getAddress({ account_index: 0 })).address, "it can be read meanwhile");
       isFailing = false;
       // Its own timer may be at an attempt that began before.

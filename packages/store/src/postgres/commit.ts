@@ -94,10 +94,13 @@ async function readLocked(database: Database, marks: ReadonlyMap<string, Mark>):
   const connection = await database.connect();
   try {
     await query(connection, "BEGIN");
-    return await lockMarks(
+    const found = await lockMarks(
       connection,
       [...marks.keys()].map((name) => Buffer.from(name, "hex")),
     );
+    // Locks are in the server's log after what they show: synchronous standbys have both once this is answered.
+    await commit(connection);
+    return found;
   } finally {
     connection.release(true);
   }

@@ -1,5 +1,5 @@
+import { markAfter } from "../check-change.ts";
 import type { Mark, NewRow, RowKey, WalletId } from "../engine.ts";
-import { Fenced } from "../errors.ts";
 import type { Outcome, Waiting } from "../group-commit.ts";
 import { type Connection, query } from "./database.ts";
 
@@ -43,15 +43,14 @@ export function planGroup(group: readonly Waiting[], found: ReadonlyMap<string, 
   const written = new Map<string, { row: RowKey & { wallet: WalletId }; value: Uint8Array | undefined }>();
   const outcomes = group.map(({ wallet, change }): Outcome => {
     const name = nameOf(wallet);
-    const mark = marks.get(name) ?? found.get(name);
-    if (mark?.epoch !== change.epoch) return new Fenced(change.epoch, mark?.epoch ?? 0);
+    const next = markAfter(marks.get(name) ?? found.get(name), change);
+    if (next instanceof Error) return next;
     const write = ({ table, key }: RowKey, value?: Uint8Array) =>
       written.set(`${name} ${table} ${nameOf(key)}`, { row: { wallet, table, key }, value });
     for (const row of change.deletes) write(row);
     for (const row of change.puts) write(row, row.value);
-    const sequence = mark.sequence + 1;
-    marks.set(name, { epoch: mark.epoch, sequence });
-    return sequence;
+    marks.set(name, next);
+    return next.sequence;
   });
   const all = [...written.values()];
   return {

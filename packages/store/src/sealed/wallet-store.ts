@@ -1,6 +1,6 @@
 import { mapSliced } from "@anulo/limits";
 import type { Change, Engine, KeyRange, Mark, Row, WalletId } from "../engine.ts";
-import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "../errors.ts";
+import { DamagedStore, Fenced, OutcomeUnknown, RolledBack, StoreUnavailable } from "../errors.ts";
 import { rangeOf } from "../range.ts";
 import { nextDataKeyRow, wrapDataKey } from "./data-key.ts";
 import type { KeySlot, KeySlots, SlotReference } from "./key-slots.ts";
@@ -9,6 +9,10 @@ import { keyedHash } from "./seal.ts";
 import { RowKeys, type Table } from "./tables.ts";
 import { wipe } from "./wipe.ts";
 import type { Witness } from "./witness.ts";
+
+/** Whether a wallet has to be opened again after an error of its engine. */
+const isFinal = (error: unknown): error is Error =>
+  error instanceof Fenced || error instanceof RolledBack || error instanceof OutcomeUnknown;
 
 /** The place of a wallet's row. */
 export interface WalletKey {
@@ -78,8 +82,8 @@ export class WalletStore {
   /**
    * Applies a change, all of it or nothing; once this resolves it survives a loss of power, and what it deleted from
    * secret tables, or replaced there, is destroyed. Changes are applied one after another; if one fails, those that
-   * wait behind it fail too. Throws `Fenced`, `ChangeTooLarge`, `StoreUnavailable` (nothing was applied) or
-   * `OutcomeUnknown`; after that and `Fenced` the store has to be opened again.
+   * wait behind it fail too. Throws `Fenced`, `RolledBack`, `ChangeTooLarge`, `StoreUnavailable` (nothing was applied)
+   * or `OutcomeUnknown`; after that, `Fenced` and `RolledBack` the store has to be opened again.
    */
   async apply(change: WalletChange): Promise<void> {
     await this.#inTurn(() => this.#apply(change));
@@ -241,11 +245,12 @@ export class WalletStore {
 
   async #write(change: Omit<Change, "epoch">): Promise<void> {
     const { engine, wallet } = this.#parts;
-    const { epoch } = this.#mark;
+    const { epoch, sequence } = this.#mark;
     try {
-      this.#mark = { epoch, sequence: await engine.apply(wallet, { ...change, epoch }) };
+      const next = await engine.apply(wallet, { ...change, epoch, after: sequence });
+      this.#mark = { epoch, sequence: next };
     } catch (error) {
-      if (error instanceof Fenced || error instanceof OutcomeUnknown) this.#ended = error;
+      if (isFinal(error)) this.#ended = error;
       throw error;
     }
   }

@@ -3,13 +3,14 @@ import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import {
   Fenced,
   OutcomeUnknown,
+  RolledBack,
   StoreUnavailable,
   type WalletKey,
   type WalletRow,
   type WalletStore,
 } from "@anulo/store";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
-import { ownedElsewhere, UnwrittenStore, whyUnwritten } from "../refusal.ts";
+import { OlderStore, ownedElsewhere, UnwrittenStore, whyUnwritten } from "../refusal.ts";
 import type { RowChange } from "./cells.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
 import { ledgerTables, rowKey, unfinishedTable } from "./ledger-tables.ts";
@@ -177,6 +178,7 @@ export class RowLog implements ChangeLog {
 /** The error that callers receive when the store rejects a change. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof Fenced) return ownedElsewhere();
+  if (error instanceof RolledBack) return new OlderStore();
   if (error instanceof StoreUnavailable) return new UnwrittenStore(whyUnwritten(error));
   if (error instanceof OutcomeUnknown)
     return new UnwrittenStore("whether the last change was kept is not known");
