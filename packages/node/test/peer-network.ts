@@ -117,7 +117,7 @@ interface PeerParts extends Omit<Met, "zone"> {
 }
 
 function makePeer(parts: PeerParts): Peer {
-  const { host, direction, zone = "public", syncData, isOpen, drop, heard, onWork } = parts;
+  const { host, direction, zone = "public", syncData, isOpen, drop, heard, onWork, lastReceived } = parts;
   const now = () => Math.floor(Date.now() / 1000);
   return {
     peerId: 7n,
@@ -136,7 +136,9 @@ function makePeer(parts: PeerParts): Peer {
       sent: 0,
       receiveRate: 0,
       sendRate: 0,
-      lastReceived: 0,
+      get lastReceived() {
+        return lastReceived?.() ?? 0;
+      },
       lastSent: 0,
     },
     queuedBytes: 0,
@@ -238,13 +240,15 @@ interface Met {
   readonly zone: Peer["zone"];
   /** Told of the processor time (milliseconds) that is charged to it. */
   readonly onWork?: (milliseconds: number) => void;
+  /** When (Unix seconds) bytes of it came last; long ago by default. */
+  readonly lastReceived?: () => number;
 }
 
 /** Lets a stranger connect to a node, with a chain like the node's save for what `claims` says. */
 export function meetStranger(
   node: TestNode,
   claims: Partial<CoreSyncData> = {},
-  { host = "10.0.0.66", direction = "in", zone = "public", onWork }: Partial<Met> = {},
+  { host = "10.0.0.66", direction = "in", zone = "public", ...rest }: Partial<Met> = {},
 ): Stranger {
   let isOpen = true;
   const self = { dropped: undefined as Dropped | undefined };
@@ -268,7 +272,7 @@ export function meetStranger(
       else node.faults.push(error);
     }
   };
-  const met = { host, direction, zone, ...(onWork !== undefined && { onWork }) };
+  const met = { host, direction, zone, ...rest };
   const peer = makePeer({ ...met, syncData: data, isOpen: () => isOpen, drop, heard });
   void guarded(() => {
     node.protocol.onSyncData(peer, data());

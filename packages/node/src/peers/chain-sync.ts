@@ -1,7 +1,7 @@
 import { KNOWN_GROUP_BLOCKS, RuleViolation } from "@anulo/consensus";
 import { runSliced } from "@anulo/limits";
 import { type Clock, type CoreSyncData, PeerFault } from "@anulo/p2p";
-import { type BadBytes, equalBytes, keepsWholeBlock, nextWholeBlock, toHex } from "@anulo/protocol";
+import { type BadBytes, equalBytes, nextWholeBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { heavierBranch } from "../chain/alternative-chain.ts";
 import { adoptHeavierBranch } from "../chain/chain.ts";
@@ -22,8 +22,9 @@ import { checkSyncData } from "./check-sync-data.ts";
 import { createSpanImport, type SpanImport } from "./import-spans.ts";
 import { noteHeight, type PeerLink, type PendingRequest } from "./link.ts";
 import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
+import { createMissingBlocks, isWhole, type MissingBlocks, pendingSpan } from "./missing-blocks.ts";
 import { type NeededBlock, NeededBlocks } from "./needed-blocks.ts";
-import { isWhole, overdueSpan, pendingSpan, STALLED_MS } from "./overdue-span.ts";
+import { createSyncState, type SyncState } from "./sync-state.ts";
 
 export interface ChainSyncOptions {
   readonly parts: ChainParts;
@@ -39,7 +40,7 @@ export interface ChainSyncOptions {
   readonly blocksPerRequest?: number | undefined;
   /** Some blocks were added: the chain has `height` of `target` blocks. */
   onProgress(height: number, target: number): void;
-  /** Our chain is as long as those of the peers. */
+  /** Our chain is as long as those of the peers, as far as they have sent blocks. */
   onSynchronized(): void;
   /** Receives a bug of ours. */
   onFault(error: unknown): void;
@@ -69,13 +70,15 @@ export class ChainSync {
   readonly #import: SpanImport;
   /** Delays requests for blocks that could not be added. */
   readonly #backoff: Backoff;
-  #isSynchronized: boolean;
+  readonly #state: SyncState;
+  readonly #missing: MissingBlocks;
   #isAdopting = false;
 
   constructor(options: ChainSyncOptions) {
     this.#options = options;
     this.#read = options.parts.store.read;
-    this.#isSynchronized = options.isOffline;
+    this.#state = createSyncState({ ...options, read: this.#read, queue: this.queue });
+    this.#missing = createMissingBlocks({ read: this.#read, queue: this.queue, clock: options.clock });
     this.#backoff = createBackoff(options.clock);
     this.#import = createSpanImport({
       parts: options.parts,
@@ -98,13 +101,12 @@ export class ChainSync {
 
   /** Length in blocks of the longest chain being fetched; 0 when none is. */
   get target(): number {
-    const heights = this.#options.links().map((link) => (link.state === "normal" ? 0 : link.height));
-    return Math.max(0, ...heights);
+    return this.#state.target;
   }
 
-  /** True once our chain was as long as the peers'. */
+  /** True once our chain was as long as the peers', as far as they have sent blocks. */
   get isSynchronized(): boolean {
-    return this.#isSynchronized;
+    return this.#state.isSynchronized;
   }
 
   /** True while fetched blocks are being added. */
@@ -123,7 +125,7 @@ export class ChainSync {
     if (!isKnown && link.peer.zone === "public") {
       if (link.state === "normal" && this.#options.noSync !== true) this.follow(link);
     } else if (link.state === "normal" && data.currentHeight >= this.#read.height()) {
-      this.#checkSynchronized();
+      this.#state.check();
     }
     if (isKnown) this.#adoptHeavierBranch();
   }
@@ -233,6 +235,7 @@ export class ChainSync {
     for (const link of this.#options.links()) if (this.#isSilent(link)) this.#giveUp(link);
     this.#import.run();
     this.#proceedAll();
+    this.#state.tick();
   }
 
   /** Requests nothing more; resolves when the blocks being added are added. */
@@ -258,12 +261,6 @@ export class ChainSync {
   #isHeldOrRequested(block: NeededBlock): boolean {
     if (block.height < this.#read.height()) return this.#has(block);
     return this.queue.has(block.key) || this.#read.alternativeBlock(block.id) !== undefined;
-  }
-
-  #checkSynchronized(): void {
-    if (this.queue.spans.length > 0 || this.#read.height() < this.target) return;
-    this.#isSynchronized = true;
-    this.#options.onSynchronized();
   }
 
   #requestChain(link: PeerLink, { isContinuation }: { readonly isContinuation: boolean }): void {
@@ -297,10 +294,9 @@ export class ChainSync {
   /** Sends the next request to a peer that has answered the last one. */
   #proceed(link: PeerLink): void {
     if (!link.peer.isOpen || link.pending !== undefined) return;
-    const late = overdueSpan(this.queue, link, this.#options.clock);
+    const late = this.#missing.overdueSpan(link);
     if (late !== undefined) {
-      late.link = link;
-      late.askedAt = this.#options.clock.milliseconds();
+      this.#missing.askAgain(late, link);
       this.#requestBlocks(link, late.blocks);
       return;
     }
@@ -341,6 +337,10 @@ export class ChainSync {
     }
   }
 
+  #isBelowWanted(link: PeerLink): boolean {
+    return !this.#backoff.isWaiting && this.#missing.isBelowWanted(link);
+  }
+
   #requestFurther(link: PeerLink): void {
     const { newestAnnounced, height } = link;
     const knownHeight = newestAnnounced === undefined ? this.#read.height() : newestAnnounced.height + 1;
@@ -365,7 +365,7 @@ export class ChainSync {
       return;
     }
     link.state = "normal";
-    this.#checkSynchronized();
+    this.#state.check();
   }
 
   /** The next blocks to request from this peer, as many as make one answer. */
@@ -389,22 +389,6 @@ export class ChainSync {
   #isQueueFull(): boolean {
     const { bytes, spans } = this.queue;
     return spans.length >= MAX_SPANS || bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
-  }
-
-  /**
-   * Whether blocks are missing that this peer may have but that were not going to be requested from it; records that
-   * they are requested now.
-   */
-  #isBelowWanted(link: PeerLink): boolean {
-    const gap = this.queue.gapFrom(this.#read.height());
-    const isHole = this.queue.spans.some(({ start }) => start > gap);
-    if (!isHole || gap >= link.height || (link.needed.at(0)?.height ?? Number.POSITIVE_INFINITY) <= gap)
-      return false;
-    if (this.#backoff.isWaiting || !keepsWholeBlock(gap, link.height, link.pruningSeed)) return false;
-    const now = this.#options.clock.milliseconds();
-    if (link.gapRequestedAt !== undefined && now - link.gapRequestedAt < STALLED_MS) return false;
-    link.gapRequestedAt = now;
-    return true;
   }
 
   /** Whether these blocks follow our chain: what other peers told or sent never keeps them from being fetched. */
@@ -436,9 +420,10 @@ export class ChainSync {
 
   #onAdded(): void {
     this.#backoff.succeeded();
+    this.#state.onAdded();
     this.#options.onProgress(this.#read.height(), this.target);
     this.#proceedAll();
-    if (this.queue.spans.length === 0) this.#checkSynchronized();
+    if (this.queue.spans.length === 0) this.#state.check();
   }
 
   #onBad({ link }: Span, cause: BadBlock | BadBytes): void {

@@ -55,10 +55,15 @@ export class NeededBlocks {
     return { id, key: toHex(id), height: this.#start + i, weight: this.#weights[i] ?? 0 };
   }
 
-  /** Whether the peer has announced a block at this height, also one that was dropped. */
+  /** Whether the peer has announced this block at its height, also if it was dropped. */
   hasAnnounced({ id, height }: Pick<NeededBlock, "id" | "height">): boolean {
     const ownId = this.#idAt(height - this.#start - this.#dropped);
     return ownId !== undefined && equalBytes(ownId, id);
+  }
+
+  /** Whether the peer has announced a block at this height, also one that was dropped. */
+  coversHeight(height: number): boolean {
+    return this.#idAt(height - this.#start - this.#dropped) !== undefined;
   }
 
   /** Below 0 are those that were dropped. */
