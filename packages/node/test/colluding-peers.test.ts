@@ -40,15 +40,19 @@ async function turns(count: number): Promise<void> {
 interface Scene {
   readonly clock: StillClock;
   readonly node: TestNode;
-  readonly liars: Liar[];
+  readonly strangers: Liar[];
 }
 
 /** Lets seconds pass until the condition holds; false if it still does not after so many. */
-async function holdsWithin({ clock, liars }: Scene, limit: number, holds: () => boolean): Promise<boolean> {
+async function holdsWithin(
+  { clock, strangers }: Scene,
+  limit: number,
+  holds: () => boolean,
+): Promise<boolean> {
   for (let seconds = 0; seconds < limit && !holds(); seconds++) {
     clock.pass(1);
     await turns(50);
-    for (const liar of liars) await liar.answer();
+    for (const liar of strangers) await liar.answer();
   }
   return holds();
 }
@@ -57,7 +61,7 @@ async function setScene(): Promise<Scene> {
   const clock = stillClock(now());
   const node = speaking(await emptyChain(), { clock, blocksPerRequest: 20 });
   open.push(node);
-  return { clock, node, liars: [] };
+  return { clock, node, strangers: [] };
 }
 
 function answerOf(ask: PayloadOf<"requestChain">): PayloadOf<"chain"> {
@@ -103,10 +107,10 @@ const never = () => false;
 // dropped for it was followed by the next.
 test("a node with the whole chain of a peer counts as synchronized, whatever longer chains others claim", async () => {
   const scene = await setScene();
-  const { clock, node, liars } = scene;
+  const { clock, node, strangers } = scene;
   const meetAnother = () => {
-    const host = `10.1.0.${liars.length + 1}`;
-    liars.push(meetLiar(node, clock, { host, height: 100_000 }));
+    const host = `10.1.0.${strangers.length + 1}`;
+    strangers.push(meetLiar(node, clock, { host, height: 100_000 }));
   };
   meetAnother();
   const honest = connect(node, full, "10.0.0.2");
@@ -126,7 +130,7 @@ test("a node with the whole chain of a peer counts as synchronized, whatever lon
 
 test("a node is not synchronized while the only peer claims more than it sends", async () => {
   const scene = await setScene();
-  scene.liars.push(meetLiar(scene.node, scene.clock, { host: "10.1.0.1", height: 100_000 }));
+  scene.strangers.push(meetLiar(scene.node, scene.clock, { host: "10.1.0.1", height: 100_000 }));
   await holdsWithin(scene, 120, never);
   assert.equal(scene.node.protocol.sync.isSynchronized, false);
 });
@@ -149,9 +153,9 @@ function shorten(end: End, count: number): void {
 // Closes: blocks of an earlier answer were asked of no other peer once the next answer had taken its place.
 test("blocks that a peer withholds are asked of one whose list has moved on beyond them", async () => {
   const scene = await setScene();
-  const { node, clock, liars } = scene;
+  const { node, clock, strangers } = scene;
   const liar = meetLiar(node, clock, { host: "10.1.0.1" });
-  liars.push(liar);
+  strangers.push(liar);
   assert.ok(await holdsWithin(scene, 5, () => isAskedForBlocks(liar)));
   const honest = connect(node, full, "10.0.0.2");
   shorten(honest.atA, 50);
@@ -163,10 +167,10 @@ test("blocks that a peer withholds are asked of one whose list has moved on beyo
 // Closes: each peer more that withheld the same blocks held them up for half a minute more.
 test("blocks that many peers withhold are asked of more and more of them at once", async () => {
   const scene = await setScene();
-  const { node, clock, liars } = scene;
+  const { node, clock, strangers } = scene;
   await loadBlocks(node.chain.parts, recordedChain().slice(0, 210));
-  for (let i = 1; i <= 15; i++) liars.push(meetLiar(node, clock, { host: `10.1.0.${i}` }));
-  assert.ok(await holdsWithin(scene, 5, () => liars.some(isAskedForBlocks)));
+  for (let i = 1; i <= 15; i++) strangers.push(meetLiar(node, clock, { host: `10.1.0.${i}` }));
+  assert.ok(await holdsWithin(scene, 5, () => strangers.some(isAskedForBlocks)));
   connect(node, full, "10.0.0.2");
   await holdsWithin(scene, 180, () => heightOf(node) === heightOf(full));
   assert.equal(topOf(node), topOf(full));
