@@ -140,7 +140,7 @@ export function refuseUnwritten(error: unknown): never {
 
 /** Why a store can't be written, in a few words. */
 export function whyUnwritten({ cause }: StoreUnavailable): string {
-  const why = reasonOf(cause) ?? "it is out of reach, or full";
+  const why = reasonOf(cause) ?? databaseReasonOf(cause) ?? "it is out of reach, or full";
   // LMDB says so of a write that the disk had room for in part.
   return why === "EIO" ? "the disk is full, or fails" : why;
 }
@@ -162,4 +162,19 @@ const unwritable: ReadonlySet<string> = new Set([
   "EROFS",
   "EACCES",
   "EPERM",
+]);
+
+function databaseReasonOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return code === undefined ? undefined : databaseReasons.get(code);
+}
+
+/** By the codes of its errors. Source: PostgreSQL, appendix A. */
+const databaseReasons: ReadonlyMap<string, string> = new Map([
+  ["25006", "the database is read-only"],
+  ["42501", "the database does not permit it"],
+  ["53100", "no space is left on the database's disk"],
+  ["53200", "the database has no memory left"],
+  ["53300", "the database has no connection left"],
+  ["57014", "the database did not answer in time"],
 ]);

@@ -23,7 +23,8 @@ test("a wallet that another process may have is not read on the unnamed path", a
 test("a wallet that is lost asks its node nothing more, whatever is under way for it", async (t) => {
   const { service, call } = await startTestService({}, t);
   await call.createWallet({ filename: "w", language: "English" });
-  const { daemon } = service.opened!.wallet;
+  const { wallet } = service.opened!;
+  const { daemon } = wallet;
   const close = t.mock.method(daemon, "close");
   let end = () => {};
   let underWay: Promise<void> | undefined;
@@ -39,6 +40,7 @@ test("a wallet that is lost asks its node nothing more, whatever is under way fo
   });
   const closed = service.unnamed.wallets.closeLost();
   assert.equal(close.mock.callCount(), 1);
+  await assert.rejects(wallet.refresh(), { kind: "UNOWNED" });
   end();
   await Promise.all([underWay, closed]);
   assert.equal(service.opened, undefined);

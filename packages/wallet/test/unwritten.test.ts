@@ -42,6 +42,8 @@ test("a store that cannot be written says why as far as its cause does", () => {
   for (const code of codes) assert.equal(why(failure(code)), code);
   assert.equal(why(failure("ENOSPC")), "no space is left on the disk");
   assert.equal(why(failure("EIO")), "the disk is full, or fails");
+  assert.equal(why(failure("25006")), "the database is read-only");
+  assert.equal(why(failure("53300")), "the database has no connection left");
   for (const other of [undefined, failure("ECONNREFUSED")])
     assert.equal(why(other), "it is out of reach, or full");
   assert.throws(

@@ -21,6 +21,8 @@ export type NamedRequest = {
   readonly signal: AbortSignal;
   /** Reserves memory for a response of this size. Throws an error that ends the request. */
   readonly admit: (bytes: number) => MaybePromise<void>;
+  /** Releases that memory: no such response came, and what is answered instead needs none. */
+  readonly giveUp: () => void;
 };
 
 /** What processes of a service ask one another, beside calls: it is answered on the port for them alone. */

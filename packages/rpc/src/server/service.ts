@@ -339,6 +339,7 @@ function namedRequest(
       return caller.leftSignal;
     },
     admit: (bytes) => budget.admit({ ...passedOnCost, responseBytes: bytes }),
+    giveUp: () => budget.end(),
   };
 }
 

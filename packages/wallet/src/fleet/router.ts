@@ -377,7 +377,9 @@ const LOST =
   "The process that has the wallet is gone, and may have done what was asked: ask again, a payment by its idempotency_key only";
 
 /** A JSON-RPC error response. */
-function refusal({ body, target }: NamedRequest, message: string): Answer {
+function refusal({ body, target, giveUp }: NamedRequest, message: string): Answer {
+  // It may be longer than a response that has begun, and did not come.
+  giveUp();
   if (!target.endsWith("/json_rpc")) return { status: 503, type: "text/plain", body: `${message}\n` };
   const error = { code: refusalCodes.UNOWNED, message };
   return {

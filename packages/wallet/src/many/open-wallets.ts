@@ -36,6 +36,9 @@ const MAX_LOCKED = 10_000;
 const locked = () =>
   new WalletRefusal("NOT_OPEN", "The wallet has a password: open it with open_wallet first");
 
+/** The error for a scan of a wallet that this process gives up, as it was lost to the others of its fleet. */
+const givenUp = () => new WalletRefusal("UNOWNED", "This process has given up the wallet: ask again");
+
 /** A wallet with files. */
 export type FiledEntry = WalletEntry & { readonly paths: WalletPaths };
 
@@ -287,7 +290,7 @@ export class OpenWallets {
     const lost = [...this.#entries].filter(({ paths }) => paths !== undefined);
     // What is under way for them neither waits for the node any more nor sends it anything.
     for (const { opened } of lost) {
-      opened?.wallet.endScans();
+      opened?.wallet.endScans(givenUp());
       opened?.wallet.daemon.close();
     }
     await Promise.all(
