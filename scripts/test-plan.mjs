@@ -11,6 +11,7 @@ export const leftToCi = [
   { path: "test/clients/monero-ts", why: "another client's whole library" },
   { path: "test/documents/commands", why: "commands of README and docs" },
   { path: "test/documents/contributing", why: "commands of CONTRIBUTING, some of which run tests" },
+  { path: "test/e2e/first-start", why: "a clone in which nothing was built" },
   { path: "test/e2e/crash", why: "nodes killed at random moments" },
   { path: "test/e2e/wallet-crash", why: "wallet services killed at named points" },
   { path: "test/e2e/signers-crash", why: "signers killed at named points" },
