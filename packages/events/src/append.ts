@@ -55,7 +55,7 @@ export async function readCursor(store: WalletStore, source: Uint8Array): Promis
 }
 
 export interface AppendContext {
-  readonly store: WalletStore;
+  readonly store: () => WalletStore;
   /** Seconds since 1970. */
   readonly time: number;
   nextSequence(): number;
@@ -74,7 +74,7 @@ export function appendStep(entry: SourceEntry, { store, time, nextSequence }: Ap
   const key = { table: tables.sources, key: source };
   return async (rows) => {
     const pending = rows.valueOf(key);
-    const cursor = pending ? decodeCursor(pending) : ((await readCursor(store, source)) ?? NO_CURSOR);
+    const cursor = pending ? decodeCursor(pending) : ((await readCursor(store(), source)) ?? NO_CURSOR);
     if (cursor.change !== undefined && change <= cursor.change) return true;
     let count = cursor.partial?.change === change ? cursor.partial.count : 0;
     if (count < before) throw new PartMissing("the events before these are not in the log");

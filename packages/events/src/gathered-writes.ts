@@ -53,7 +53,8 @@ interface QueuedWrite {
 }
 
 export interface GatheredWritesOptions {
-  readonly store: WalletStore;
+  /** The store to write to; another one once the log was opened again. */
+  readonly store: () => WalletStore;
   /** Called before each group, and after each group whether it was written or not. */
   begin(): void;
   seal(rows: PendingRows): void;
@@ -93,8 +94,10 @@ export class GatheredWrites {
   }
 
   async #writeGroup(): Promise<void> {
-    const { store, begin, seal, settle } = this.#options;
+    const { begin, seal, settle } = this.#options;
     const rows = new PendingRows();
+    // What is gathered follows from what this store has.
+    const store = this.#options.store();
     begin();
     const { added, unfinished, tried } = await this.#gather(rows);
     this.#queue = [...unfinished, ...this.#queue.slice(tried)];

@@ -52,6 +52,11 @@ export class Lease {
     return lease;
   }
 
+  /** Throws `Fenced` if another process has the lease, and the errors of the engine. From here on nobody takes it for a while. */
+  async confirm(): Promise<void> {
+    await this.#write(this.#name);
+  }
+
   /** Releases the lease, so that the next process need not wait. */
   async release(): Promise<void> {
     this.#stop.abort();

@@ -7,6 +7,7 @@ import { decodeEvent, type LoggedEvent } from "./event.ts";
 import { GatheredWrites, type WriteStep } from "./gathered-writes.ts";
 import { Lease } from "./lease.ts";
 import { type LogState, readState, writeState } from "./log-state.ts";
+import { LogStore } from "./log-store.ts";
 import { sequenceKey, sequenceOf, tables } from "./tables.ts";
 
 /** The id under which the log is stored among the wallets of its engine. */
@@ -114,14 +115,17 @@ export async function openEventLog(options: EventLogOptions): Promise<EventLog> 
   const ending = new AbortController();
   const lease = await Lease.acquire({ engine, clock, leaseMs, group }, (error) => ending.abort(error));
   let store: WalletStore | undefined;
+  // The caller may wipe its own.
+  const key = Uint8Array.from(options.key);
   try {
     const opened = await openStore(options);
     store = opened.store;
     const found = await readState(store);
     const state =
       found === undefined || opened.isRolledBack ? { oldest: 1, last: 0, ...found, id: newId() } : found;
-    const log = new StoredEventLog({
-      store,
+    const log = new StoredEventLog(store, {
+      key,
+      open: async () => (await openStore({ ...options, key, acceptRolledBack: false })).store,
       state,
       clock,
       lease,
@@ -132,6 +136,7 @@ export async function openEventLog(options: EventLogOptions): Promise<EventLog> 
     await log.start();
     return log;
   } catch (error) {
+    key.fill(0);
     await store?.close();
     await lease.release();
     throw error;
@@ -154,7 +159,10 @@ async function openStore({ engine, key, folder, acceptRolledBack }: EventLogOpti
 }
 
 interface LogParts {
-  readonly store: WalletStore;
+  /** Wiped when the log is closed. */
+  readonly key: Uint8Array;
+  /** Opens the store again. */
+  readonly open: () => Promise<WalletStore>;
   readonly state: LogState;
   readonly clock: Clock;
   readonly lease: Lease;
@@ -166,6 +174,7 @@ interface LogParts {
 class StoredEventLog implements EventLog {
   readonly rows: DeliveryRows;
   readonly #parts: LogParts;
+  readonly #store: LogStore;
   readonly #writes: GatheredWrites;
   /** The state on disk, and the state after the group that is being written. */
   #state: LogState;
@@ -173,11 +182,15 @@ class StoredEventLog implements EventLog {
   readonly #waiting = new Set<() => void>();
   #pruning: Promise<void> = Promise.resolve();
 
-  constructor(parts: LogParts) {
-    const { store } = parts;
+  constructor(opened: WalletStore, parts: LogParts) {
     this.#parts = parts;
     this.#state = parts.state;
     this.#next = parts.state;
+    const { lease, clock, open, ending } = parts;
+    const end = (error: unknown) => ending.abort(error);
+    const load = (again: WalletStore) => this.#load(again);
+    this.#store = new LogStore(opened, { lease, clock, ended: ending.signal, open, load, end });
+    const store = () => this.#store.current;
     this.#writes = new GatheredWrites({
       store,
       begin: () => {
@@ -191,8 +204,8 @@ class StoredEventLog implements EventLog {
       },
     });
     this.rows = {
-      read: (table, key) => store.read(table, key),
-      range: (table, range) => store.range(table, range),
+      read: (table, key) => store().read(table, key),
+      range: (table, range) => store().range(table, range),
       write: (step) => this.#submit(step),
     };
     this.ended.addEventListener("abort", () => this.#wake());
@@ -200,7 +213,7 @@ class StoredEventLog implements EventLog {
 
   /** Writes the record of a new log, and begins to prune. */
   async start(): Promise<void> {
-    await this.#parts.store.apply({ puts: [writeState(this.#state)] });
+    await this.#store.current.apply({ puts: [writeState(this.#state)] });
     this.#pruning = this.#prune();
   }
 
@@ -226,14 +239,14 @@ class StoredEventLog implements EventLog {
 
   async cursorOf(source: Uint8Array): Promise<number | undefined> {
     this.ended.throwIfAborted();
-    return (await readCursor(this.#parts.store, source))?.change;
+    return (await readCursor(this.#store.current, source))?.change;
   }
 
   async append(entry: SourceEntry): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { clock } = this.#parts;
     const time = Math.floor(clock.now() / 1000);
     const step = appendStep(entry, {
-      store,
+      store: () => this.#store.current,
       time,
       nextSequence: () => {
         this.#next = { ...this.#next, last: this.#next.last + 1 };
@@ -245,7 +258,7 @@ class StoredEventLog implements EventLog {
 
   async read({ after, limit, wallet, types, accepts }: EventQuery): Promise<EventPage> {
     this.ended.throwIfAborted();
-    const { store } = this.#parts;
+    const store = this.#store.current;
     const { last, oldest } = this.#state;
     const events: LoggedEvent[] = [];
     let next = Math.min(Math.max(after, oldest - 1), last);
@@ -282,11 +295,12 @@ class StoredEventLog implements EventLog {
   }
 
   async close(): Promise<void> {
-    const { ending, store, lease } = this.#parts;
+    const { ending, key, lease } = this.#parts;
     ending.abort(new StoreUnavailable("the event log is closed"));
     await this.#pruning;
     await this.#writes.settled();
-    await store.close();
+    await this.#store.close();
+    key.fill(0);
     await lease.release();
   }
 
@@ -295,9 +309,18 @@ class StoredEventLog implements EventLog {
     try {
       await this.#writes.submit(step);
     } catch (error) {
-      if (isFinal(error)) this.#parts.ending.abort(error);
+      if (isUnknown(error)) this.#store.reopen();
+      else if (isFinal(error)) this.#parts.ending.abort(error);
       throw error;
     }
+  }
+
+  /** The state of the store that was opened again: the change in question is in it, or is not. */
+  async #load(store: WalletStore): Promise<void> {
+    const found = await readState(store);
+    if (found?.id !== this.#state.id) throw new EventLogRolledBack();
+    this.#next = found;
+    this.#move();
   }
 
   #move(): void {
@@ -321,7 +344,7 @@ class StoredEventLog implements EventLog {
 
   /** Removes the oldest events that were added before `before`; returns whether all of them are removed. */
   async #pruneStep(before: number): Promise<boolean> {
-    const { store } = this.#parts;
+    const store = this.#store.current;
     const keys: Uint8Array[] = [];
     for await (const { key, value } of store.range(tables.events, { limit: ROWS_PER_PRUNING })) {
       if (decodeEvent(sequenceOf(key), value).time >= before) break;
@@ -338,7 +361,8 @@ class StoredEventLog implements EventLog {
   }
 }
 
-/** Errors after which the log has to be opened again. */
-const finalErrors: ReadonlySet<string> = new Set(["Fenced", "OutcomeUnknown", "RolledBack"]);
+const isUnknown = (error: unknown): boolean => error instanceof Error && error.name === "OutcomeUnknown";
 
-const isFinal = (error: unknown): boolean => error instanceof Error && finalErrors.has(error.name);
+/** Whether the log is another process's, or an older copy. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof Error && (error.name === "Fenced" || error.name === "RolledBack");

@@ -1,0 +1,103 @@
+/** Changes of an event log of which it is not known whether they were applied. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { createMemoryEngine, type Engine, OutcomeUnknown, StoreUnavailable } from "@anulo/store";
+import { type Clock, type EventLog, openEventLog, systemClock } from "../src/index.ts";
+import { key, memoryPlace, source, until } from "./harness.ts";
+
+/** Pauses are short. */
+const clock: Clock = { now: systemClock.now, delay: (ms, signal) => systemClock.delay(ms / 20, signal) };
+const group = new Uint8Array(16).fill(9);
+const RENEWALS_MS = 8_000;
+
+/** A database that loses the answer to a change, once it was applied or before. */
+function forgetful() {
+  const memory = createMemoryEngine();
+  const state = { lose: undefined as "applied" | "dropped" | undefined, isAway: false };
+  const unlessAway =
+    <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> => {
+      if (state.isAway) throw new StoreUnavailable("away", { mayPass: true });
+      return await run(...args);
+    };
+  const engine: Engine = {
+    ...memory,
+    fence: unlessAway((...args) => memory.fence(...args)),
+    markOf: unlessAway((...args) => memory.markOf(...args)),
+    read: unlessAway((...args) => memory.read(...args)),
+    page: unlessAway((...args) => memory.page(...args)),
+    apply: unlessAway(async (wallet, change) => {
+      const { lose } = state;
+      // Not one of the lease, which has a row alone.
+      if (lose === undefined || change.puts.length + change.deletes.length < 2)
+        return await memory.apply(wallet, change);
+      state.lose = undefined;
+      if (lose === "applied") await memory.apply(wallet, change);
+      throw new OutcomeUnknown("lost");
+    }),
+  };
+  return { memory, engine, state };
+}
+
+async function begin(t: TestContext) {
+  const place = memoryPlace();
+  const { memory, engine, state } = forgetful();
+  const options = { folder: place.folder, clock, group };
+  const open = (on: Engine) => openEventLog({ ...options, engine: on, key: Uint8Array.from(key) });
+  const log = await open(engine);
+  t.after(async () => {
+    state.isAway = false;
+    await log.close();
+    await place.stop();
+  });
+  return { log, state, open: () => open(memory) };
+}
+
+const append = (log: EventLog, change: number) =>
+  log.append({ source: source(1), wallet: "alice", change, events: [{ type: "received", height: change }] });
+
+/** As whoever tells the log does, which takes a change once. */
+async function appendUntilTaken(log: EventLog, change: number): Promise<void> {
+  await until(async () => {
+    try {
+      await append(log, change);
+      return true;
+    } catch {
+      return log.ended.aborted;
+    }
+  });
+}
+
+for (const lose of ["applied", "dropped"] as const)
+  test(`a log whose change was ${lose}, without an answer, goes on with each event once`, async (t) => {
+    const { log, state } = await begin(t);
+    await append(log, 1);
+    state.lose = lose;
+    await assert.rejects(append(log, 2), OutcomeUnknown);
+    for (const change of [2, 3, 4]) await appendUntilTaken(log, change);
+    assert.equal(log.ended.aborted, false);
+    const { events } = await log.read({ after: 0, limit: 10 });
+    assert.deepEqual(
+      events.map(({ sequence, height }) => [sequence, Number(height)]),
+      [1, 2, 3, 4].map((each) => [each, each]),
+    );
+    assert.equal(await log.cursorOf(source(1)), 4);
+  });
+
+test("a log that another process has taken meanwhile ends, and fences nobody", async (t) => {
+  const { log, state, open } = await begin(t);
+  state.lose = "applied";
+  await assert.rejects(append(log, 1), OutcomeUnknown);
+  state.isAway = true;
+  const other = await open();
+  try {
+    state.isAway = false;
+    const deadline = performance.now() + RENEWALS_MS;
+    while (!log.ended.aborted && performance.now() < deadline) await systemClock.delay(10);
+    assert.ok(log.ended.aborted);
+    await append(other, 2);
+    assert.equal(other.ended.aborted, false);
+  } finally {
+    await other.close();
+  }
+});
