@@ -47,17 +47,17 @@ function linkDependencies(to: string, folder = "node_modules"): void {
 }
 
 test("a clone in which nothing was built starts with what the first start builds", async () => {
-  const clone = mkdtempSync(join(tmpdir(), "anulo-clone-"));
+  const copy = mkdtempSync(join(tmpdir(), "anulo-clone-"));
   try {
-    copySources(clone);
-    linkDependencies(clone);
+    copySources(copy);
+    linkDependencies(copy);
     const now = new Date();
-    utimesSync(join(clone, "node_modules/.package-lock.json"), now, now);
+    utimesSync(join(copy, "node_modules/.package-lock.json"), now, now);
     const env = { ...process.env, npm_lifecycle_event: "prestart", NODE_V8_COVERAGE: undefined };
-    const script = join(clone, "scripts/bootstrap.mjs");
+    const script = join(copy, "scripts/bootstrap.mjs");
     const build = spawnSync(process.execPath, [script], { env, encoding: "utf8" });
     assert.equal(build.status, 0, build.stderr + build.stdout);
-    const entry = join(clone, "bin/anulo.js");
+    const entry = join(copy, "bin/anulo.js");
     const node = await startDaemon({ kind: "ours", entry }, { extra: ["--console"] });
     try {
       assert.equal((await call(node.url, "get_info", {})).status, "OK");
@@ -67,6 +67,6 @@ test("a clone in which nothing was built starts with what the first start builds
       await node.stop();
     }
   } finally {
-    rmSync(clone, { recursive: true });
+    rmSync(copy, { recursive: true });
   }
 });
