@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { readRecord, writeRecord } from "@anulo/protocol";
+import type { OpenChain } from "../src/chain/open-chain.ts";
 import { chainAnswer } from "../src/peers/chain-history.ts";
 import { messages, type PayloadOf } from "../src/peers/messages.ts";
 import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
@@ -174,4 +175,37 @@ test("blocks that many peers withhold are asked of more and more of them at once
   connect(node, full, "10.0.0.2");
   await holdsWithin(scene, 180, () => heightOf(node) === heightOf(full));
   assert.equal(topOf(node), topOf(full));
+});
+
+/** The chain, with each look for a block by its id counted. */
+function counting(chain: OpenChain): { chain: OpenChain; lookups(): number } {
+  const { store } = chain.parts;
+  let count = 0;
+  const heightOf: typeof store.read.heightOf = (id) => {
+    count++;
+    return store.read.heightOf(id);
+  };
+  const read = Object.assign(Object.create(store.read), { heightOf });
+  const parts = { ...chain.parts, store: Object.assign(Object.create(store), { read }) };
+  return { chain: { ...chain, parts }, lookups: () => count };
+}
+
+// Closes: a long list, most of whose blocks came from others meanwhile, that was looked through in one turn.
+test("blocks of a list that others sent meanwhile are passed over without a look at each", async () => {
+  const clock = stillClock(now());
+  const { chain, lookups } = counting(await emptyChain());
+  const node = speaking(chain, { clock, blocksPerRequest: 20 });
+  open.push(node);
+  const scene = { clock, node, strangers: [meetLiar(node, clock, { host: "10.1.0.1" })] };
+  assert.ok(await holdsWithin(scene, 5, () => scene.strangers.every(isAskedForBlocks)));
+  connect(node, full, "10.0.0.2");
+  assert.ok(await holdsWithin(scene, 100, () => heightOf(node) === heightOf(full)));
+  const [{ stranger }] = scene.strangers as [Liar];
+  const link = node.protocol.links.find(({ peer }) => peer === stranger.peer)!;
+  assert.ok(link.needed.length > 150, `${link.needed.length} blocks`);
+  // It is given up in one turn.
+  const before = lookups();
+  clock.pass(250);
+  assert.equal(link.needed.length, 0);
+  assert.ok(lookups() - before < 60, `${lookups() - before} lookups`);
 });

@@ -314,8 +314,21 @@ export class ChainSync {
     for (let first = needed.at(0); first !== undefined; first = needed.at(0)) {
       const whole = nextWholeBlock(first.height, height, pruningSeed);
       if (whole === first.height && !this.#isHeldOrRequested(first)) return;
-      needed.drop(Math.max(1, whole - first.height));
+      needed.drop(Math.max(1, whole - first.height, this.#countInChain(needed)));
     }
+  }
+
+  /** How many from the first on are in our chain; few are looked up, since those below one that is there are, too. */
+  #countInChain(needed: NeededBlocks): number {
+    let count = 0;
+    let end = Math.min(needed.length, this.#read.height() - needed.at(0)!.height);
+    while (count < end) {
+      const middle = (count + end) >> 1;
+      const { id, height } = needed.at(middle)!;
+      if (this.#read.heightOf(id) === height) count = middle + 1;
+      else end = middle;
+    }
+    return count;
   }
 
   #requestNext(link: PeerLink): void {
