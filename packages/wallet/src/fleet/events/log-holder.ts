@@ -4,6 +4,7 @@ import type { Engine, WalletLeases } from "@anulo/store";
 import { WalletRefusal } from "../../refusal.ts";
 import type { OpenEvents } from "../../service-events.ts";
 import type { Membership } from "../membership.ts";
+import { RepeatedFailure } from "../repeated-failure.ts";
 
 /** Names of wallets have no slash. */
 const LEASE = "/events";
@@ -26,6 +27,7 @@ export type LogHolderParts = {
 
 export class LogHolder {
   readonly #parts: LogHolderParts;
+  readonly #unknownOwner: RepeatedFailure;
   #owner: string | undefined;
   #opened: { readonly events: OpenEvents; readonly process: string } | undefined;
   #lookUnderWay: Promise<void> | undefined;
@@ -35,6 +37,7 @@ export class LogHolder {
 
   constructor(parts: LogHolderParts) {
     this.#parts = parts;
+    this.#unknownOwner = new RepeatedFailure(parts.log, "it is not known who has the event log");
   }
 
   /** The log and its deliveries if this process certainly has it. */
@@ -63,7 +66,10 @@ export class LogHolder {
   /** Looks who has the log, and takes it if nobody has. Never rejects. */
   update(): Promise<void> {
     this.#lookUnderWay ??= this.#update()
-      .catch((error) => this.#parts.log.warn("it is not known who has the event log", { error }))
+      .then(
+        () => this.#unknownOwner.succeeded(),
+        (error) => this.#unknownOwner.failed(error),
+      )
       .finally(() => {
         this.#lookUnderWay = undefined;
       });
