@@ -7,7 +7,7 @@ import type { NeededBlock } from "./needed-blocks.ts";
 
 /** Milliseconds after which blocks are also requested from another peer: if the first peer stalls, and in any case. */
 const STALLED_MS = 5000;
-const ANY_MS = 30_000;
+export const MORE_PEERS_MS = 30_000;
 const STALLED_SECONDS = 2;
 
 /** Whether a peer, pruned or not, keeps this block whole. */
@@ -52,25 +52,23 @@ export function createMissingBlocks({ read, queue, clock }: MissingBlocksOptions
   const isNextOverdue = (): boolean => {
     const height = read.height();
     if (next.height !== height) Object.assign(next, { height, since: clock.milliseconds(), asked: 1 });
-    return next.asked < 2 ** Math.floor((clock.milliseconds() - next.since) / ANY_MS);
+    return next.asked < 2 ** Math.floor((clock.milliseconds() - next.since) / MORE_PEERS_MS);
   };
   const isLate = ({ askedAt, link }: Span): boolean => {
     const age = clock.milliseconds() - askedAt;
     const silence = clock.seconds() - link.peer.traffic.lastReceived;
-    return (age >= STALLED_MS && silence > STALLED_SECONDS) || age >= ANY_MS;
+    return (age >= STALLED_MS && silence > STALLED_SECONDS) || age >= MORE_PEERS_MS;
   };
-  const isNext = ({ start, blocks }: Span): boolean => {
-    const height = read.height();
-    return start <= height && height < start + blocks.length;
-  };
-  const isOverdue = (span: Span): boolean => isLate(span) || (isNext(span) && isNextOverdue());
+  const isNext = ({ start, blocks }: Span, height: number): boolean =>
+    start <= height && height < start + blocks.length;
+  const isOverdue = (span: Span): boolean => isLate(span) || (isNext(span, read.height()) && isNextOverdue());
   /** The lowest height whose block this peer was not going to be asked for, though later ones are there or it is late. */
   const missingHeight = (link: PeerLink): number | undefined => {
     const height = read.height();
     const gap = queue.gapFrom(height);
     const isHole = queue.spans.some(({ start }) => start > gap);
     if (isHole && (link.needed.at(0)?.height ?? Number.POSITIVE_INFINITY) > gap) return gap;
-    const spans = queue.spans.filter(isNext);
+    const spans = queue.spans.filter((span) => isNext(span, height));
     const isStuck =
       spans.length > 0 &&
       spans.every((span) => span.fetched === undefined && span.link !== link && isOverdue(span));
@@ -84,7 +82,7 @@ export function createMissingBlocks({ read, queue, clock }: MissingBlocksOptions
       return isThere ? span : undefined;
     },
     askAgain(span, link) {
-      if (isNext(span)) next.asked++;
+      if (isNext(span, read.height())) next.asked++;
       span.link = link;
       span.askedAt = clock.milliseconds();
     },

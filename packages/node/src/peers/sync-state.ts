@@ -2,6 +2,7 @@ import type { Clock } from "@anulo/p2p";
 import type { ChainReader } from "@anulo/storage";
 import type { BlockQueue } from "./block-queue.ts";
 import type { PeerLink } from "./link.ts";
+import { MORE_PEERS_MS } from "./missing-blocks.ts";
 
 /** Whether our chain is as long as those of the peers. */
 export interface SyncState {
@@ -29,9 +30,9 @@ export interface SyncStateOptions {
 
 /**
  * Milliseconds without a new block after which longer chains of peers count as invented, if the whole chain of another
- * peer is here: twice as long as any peer may keep others from being asked for its blocks.
+ * peer is here: by then even the blocks that 64 peers withhold were asked of all others.
  */
-const UNPROVEN_MS = 60_000;
+const UNPROVEN_MS = 6 * MORE_PEERS_MS;
 
 export function createSyncState(options: SyncStateOptions): SyncState {
   const { read, queue, clock, links, isOffline, onSynchronized } = options;
