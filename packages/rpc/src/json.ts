@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer";
-
 /** A JSON number written with a point or an exponent; never an amount or a height. */
 export class Real {
   readonly value: number;
@@ -20,52 +18,6 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
 /** Thrown for text that is not the JSON the services accept. */
 export class BadJson extends Error {
   override name = "BadJson";
-}
-
-/** Text of a body; bytes that are not UTF-8 become lone surrogates U+DC80..U+DCFF and keep their value. */
-export function textOfBytes(bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (isUtf8(buffer)) return buffer.toString("utf8");
-  return escapeBadBytes(buffer);
-}
-
-/** One pass over code units: a body may consist of nothing but bad bytes. */
-function escapeBadBytes(buffer: Buffer): string {
-  const units = new Uint16Array(buffer.length);
-  let length = 0;
-  let at = 0;
-  while (at < buffer.length) {
-    const code = codePointAt(buffer, at);
-    if (code === undefined) {
-      units[length++] = 0xdc00 + buffer[at]!;
-      at++;
-    } else if (code < 0x10000) {
-      units[length++] = code;
-      at += code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
-    } else {
-      units[length++] = 0xd7c0 + (code >> 10);
-      units[length++] = 0xdc00 + (code & 0x3ff);
-      at += 4;
-    }
-  }
-  return Buffer.from(units.buffer, 0, 2 * length).toString("utf16le");
-}
-
-/** The character whose UTF-8 begins at `at`, undefined where none does. Source: RFC 3629, section 4. */
-function codePointAt(buffer: Buffer, at: number): number | undefined {
-  const first = buffer[at]!;
-  if (first < 0x80) return first;
-  const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (length === 0 || at + length > buffer.length) return undefined;
-  let code = first & (0x7f >> length);
-  for (let i = 1; i < length; i++) {
-    const next = buffer[at + i]!;
-    if ((next & 0xc0) !== 0x80) return undefined;
-    code = (code << 6) | (next & 0x3f);
-  }
-  const isTooLong = (length === 3 && code < 0x800) || (length === 4 && code < 0x10000);
-  const isNone = code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
-  return isTooLong || isNone ? undefined : code;
 }
 
 const PLAIN = /^[ !#-.0-[\]-~]*$/;

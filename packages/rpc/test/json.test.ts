@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { textOfBytes } from "../src/body-text.ts";
 import { BadJson, byteStringOf, formatJson, type Json, parseJson, Real } from "../src/index.ts";
-import { textOfBytes } from "../src/json.ts";
 
 const plain = (value: unknown): unknown => structuredClone(value);
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, textOfBytes } from "../json.ts";
+import { textOfBytes } from "../body-text.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { parseJson } from "../json-parser.ts";
 
 /** Matches a number of 16 digits or more outside a string, or text inside one that looks like it. */

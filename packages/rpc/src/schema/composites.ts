@@ -240,6 +240,13 @@ function describeField(schema: AnySchema, as: DescribedAs): JsonSchema {
 export interface ListSchema<S extends AnySchema>
   extends Schema<TypeOf<S>[], Elements<InputOf<S>> | Columns<TypeOf<S>>, false> {
   readonly item: S;
+  /** Reads a list as `read` does, an element a step. */
+  readSteps(values: readonly Json[], reading: Reading): Generator<void, TypeOf<S>[]>;
+}
+
+/** Whether a field is declared as a list. */
+export function isListSchema(schema: AnySchema | undefined): schema is ListSchema<AnySchema> {
+  return schema?.kind === "list" && "item" in schema;
 }
 
 const [OPEN, COMMA, CLOSE] = [0x5b, 0x2c, 0x5d];
@@ -268,6 +275,8 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
     }
     out.byte(CLOSE);
   };
+  const elementsOf = (values: readonly Json[], reading: Reading) =>
+    reading.of === "request" && item.kind === "object" && !isJsonObject(values[0]) ? [] : values;
   return {
     kind: "list",
     item,
@@ -277,8 +286,15 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
     absentInAnswer: true,
     read: (value, reading) => {
       if (!Array.isArray(value)) return readScalarAsList(reading);
-      if (reading.of === "request" && item.kind === "object" && !isJsonObject(value[0])) return [];
-      return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
+      return elementsOf(value, reading).map((element) => item.read(element, reading)) as TypeOf<S>[];
+    },
+    *readSteps(values, reading) {
+      const elements: TypeOf<S>[] = [];
+      for (const element of elementsOf(values, reading)) {
+        elements.push(item.read(element, reading) as TypeOf<S>);
+        yield;
+      }
+      return elements;
     },
     write: (value, dialect, indent) =>
       bytesOfText(dialect, (out) => put(value, out, indent)).toString("latin1"),

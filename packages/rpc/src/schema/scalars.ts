@@ -1,6 +1,7 @@
 import { type IntegerType, type PortableEntry, type PortableValue, toHex } from "@anulo/protocol";
+import { textOfBytes } from "../body-text.ts";
 import { BadRequest } from "../errors.ts";
-import { byteStringOf, type Json, quote, textOfBytes } from "../json.ts";
+import { byteStringOf, type Json, quote } from "../json.ts";
 import { Quoted } from "./quoted.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 import { bytesOfText as jsonBytes, type TextBytes, textWords } from "./text-bytes.ts";

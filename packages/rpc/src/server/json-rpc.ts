@@ -1,10 +1,11 @@
 import { type CostLimits, type MaybePromise, TimeSlice, whenFailed, whenReady } from "@anulo/limits";
+import { textSteps } from "../body-text.ts";
 import { BYTES_PER_VALUE, costs } from "../costs.ts";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
-import { BadJson, formatJson, isJsonObject, type Json, quote, textOfBytes } from "../json.ts";
-import { parseCountedJson } from "../json-parser.ts";
+import { BadJson, formatJson, isJsonObject, type Json, quote } from "../json.ts";
+import { jsonSteps } from "../json-parser.ts";
 import { putValue } from "../schema/schema.ts";
 import { textOf } from "../schema/text-bytes.ts";
 import { type Answer, type Body, jsonAnswer, notAllowed } from "./answer.ts";
@@ -15,13 +16,13 @@ import {
   isAllowed,
   type RequestInfo,
   type Rules,
-  readParams,
   runHandler,
   visibleError,
 } from "./call.ts";
 import { hasHeaderFor, headerOfBatch, withHeader } from "./idempotency-key.ts";
 import { batchCost, type Limits } from "./limits.ts";
 import { writeLongLists } from "./long-answer.ts";
+import { parseBody, readLongParams } from "./long-request.ts";
 import { isShortId } from "./message-id.ts";
 import { OverBudget } from "./over-budget.ts";
 import { CallerLeft } from "./request-budget.ts";
@@ -43,14 +44,28 @@ export function answerJsonRpc<Context>(
 ): MaybePromise<Answer> {
   const { limits } = calls;
   const maxValues = Math.min(calls.memoryBytes, limits.requestMemoryBytes) / BYTES_PER_VALUE;
-  let parsed: ParsedBody;
-  try {
-    parsed = request.dialect === "contract" ? parseBody(body, maxValues) : parseSingle(body, maxValues);
-  } catch (error) {
-    if (!(error instanceof BadJson)) throw error;
-    return jsonAnswer(errorText(0, errorOf(protocolErrors.parse)));
-  }
-  const { items, values, isBatch } = parsed;
+  const { dialect } = request;
+  const parsed = whenFailed<ParsedBody | undefined>(
+    () => parseBody(body, request, (onValues) => bodySteps(body, { dialect, maxValues, onValues })),
+    (error) => {
+      if (error instanceof BadJson) return undefined;
+      throw error;
+    },
+  );
+  return whenReady(parsed, (messages) =>
+    messages === undefined
+      ? jsonAnswer(errorText(0, errorOf(protocolErrors.parse)))
+      : answerParsed(calls, messages, request, rules),
+  );
+}
+
+function answerParsed<Context>(
+  calls: JsonRpcCalls<Context>,
+  { items, values, isBatch }: ParsedBody,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): MaybePromise<Answer> {
+  const { limits } = calls;
   if (items.length > limits.batch) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
   const messages = items.map((item) => readMessage(calls.byName, item, request));
   if (
@@ -145,18 +160,23 @@ type ParsedBody = {
   readonly values: number;
 };
 
-function parseSingle(body: Uint8Array | string, maxValues: number): ParsedBody {
-  const { object, values } = parseCountedJson(body, maxValues);
-  return { items: [object], isBatch: false, values };
-}
+const BATCH = /^\s*\[/;
 
-/** Parses a single request, or the requests of a batch. */
-function parseBody(body: Uint8Array, maxValues: number): ParsedBody {
-  const text = textOfBytes(body);
-  if (!/^\s*\[/.test(text)) return parseSingle(text, maxValues);
-  const { object, values } = parseCountedJson(`{"batch":${text}}`, maxValues);
+/** Parses a single request or, in the contract dialect, the requests of a batch. */
+function* bodySteps(
+  body: Uint8Array,
+  {
+    dialect,
+    maxValues,
+    onValues,
+  }: { dialect: Dialect; maxValues: number; onValues: (values: number) => void },
+): Generator<void, ParsedBody> {
+  const text = yield* textSteps(body);
+  const isBatch = dialect === "contract" && BATCH.test(text);
+  const { object, values } = yield* jsonSteps(isBatch ? `{"batch":${text}}` : text, maxValues, onValues);
+  if (!isBatch) return { items: [object], isBatch, values };
   if (!Array.isArray(object.batch) || object.batch.length === 0) throw new BadJson("bad batch");
-  return { items: object.batch, isBatch: true, values };
+  return { items: object.batch, isBatch, values };
 }
 
 /** A message, parsed as far as needed before its call runs. */
@@ -192,8 +212,8 @@ function answerMessage<Context>(
   if ("error" in message) return errorText(id, message.error);
   const { call } = message.implementation;
   const answer = () => {
-    const params = withHeader(call, message.params, request);
-    const result = runHandler(message.implementation, readParams(call, params), request, rules);
+    const params = readLongParams(call, withHeader(call, message.params, request), request);
+    const result = whenReady(params, (read) => runHandler(message.implementation, read, request, rules));
     const form = { dialect: request.dialect, indent: INDENT };
     const response = whenReady(result, (value) =>
       writeLongLists(call.result, value, { form, request, maxBytes: call.cost.responseBytes }),

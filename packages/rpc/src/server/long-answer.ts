@@ -1,7 +1,7 @@
 import { type MaybePromise, runSliced, type SliceOptions, whenReady } from "@anulo/limits";
 import { type PortableArray, PortableObjects, type PortableScalar } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
-import type { ListSchema, RecordSchema } from "../schema/composites.ts";
+import { isListSchema, type ListSchema, type RecordSchema } from "../schema/composites.ts";
 import { Lasting, lasting } from "../schema/lasting.ts";
 import { type AnySchema, type Fields, putValue, scalarOf } from "../schema/schema.ts";
 import { TextBytes } from "../schema/text-bytes.ts";
@@ -89,7 +89,7 @@ function longListsOf(schema: AnySchema, result: object, form: Form): string[] {
   const longest = form === "portable" ? LONG_LISTS.portable : LONG_LISTS.text;
   for (const name in result) {
     const value: unknown = result[name as keyof typeof result];
-    if (isElements(value) && isLong(value, longest) && isList(fields[name])) names.push(name);
+    if (isElements(value) && isLong(value, longest) && isListSchema(fields[name])) names.push(name);
   }
   return names;
 }
@@ -119,10 +119,6 @@ function* writeLists(
 
 function isElements(value: unknown): value is Elements<unknown> {
   return Array.isArray(value) || value instanceof Drawn;
-}
-
-function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> {
-  return schema?.kind === "list" && "item" in schema;
 }
 
 function* writeTextList(

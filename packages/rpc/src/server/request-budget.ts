@@ -28,10 +28,14 @@ export class RequestBudget {
 
   /** Reserves the memory of the parsed request; throws OverBudget. */
   checkRequest(cost: CostLimits, values: number): void {
-    const memory = values * BYTES_PER_VALUE;
-    if (this.#bodyBytes > cost.requestBytes || memory > this.memoryFor(cost))
+    if (this.#bodyBytes > cost.requestBytes || values * BYTES_PER_VALUE > this.memoryFor(cost))
       throw new OverBudget("request", "request too large");
-    if (!this.#caller.request.resize(this.#bodyBytes + memory))
+    this.reserve(values);
+  }
+
+  /** Reserves the memory of a request of which so many values have been parsed; throws OverBudget. */
+  reserve(values: number): void {
+    if (!this.#caller.request.resize(this.#bodyBytes + values * BYTES_PER_VALUE))
       throw new OverBudget("port", "too many requests");
   }
 
