@@ -6,6 +6,7 @@ import { itemsOfChange, mayWaitForTime, undoneFrom, type WalletChange } from "./
 import type { Daemon } from "./daemon.ts";
 import { applyTold, type Follower } from "./events/follower.ts";
 import type { ChangeLog } from "./file/store.ts";
+import { refuseUnwritten } from "./file/unwritten.ts";
 import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { type Ledger, lastAddresses, wipeSecrets } from "./ledger/ledger.ts";
@@ -16,7 +17,7 @@ import { waitsForTime } from "./outputs/locked-places.ts";
 import type { SpendableQuestion } from "./outputs/output-page.ts";
 import type { OwnedOutput, SubaddressIndex } from "./outputs/owned-output.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
-import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
+import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Lookahead, RecognisedAddresses } from "./scan/address-runs.ts";
 import type { SingleTransaction } from "./scan/messages.ts";
@@ -37,9 +38,6 @@ export type WalletParts = ScanOptions & {
   /** Receives the meaning of changes, derived from the current ledger. */
   readonly events?: Follower | undefined;
 };
-
-/** The state as everything but `commit` sees it. */
-export type ReadonlyState = Readonly<WalletState>;
 
 export class Wallet {
   preferences: Preferences;
@@ -109,7 +107,8 @@ export class Wallet {
     this.#outputCounts = new KeptOutputCounts();
   }
 
-  get state(): ReadonlyState {
+  /** The state as everything but `commit` sees it. */
+  get state(): Readonly<WalletState> {
     return this.#ledger.state;
   }
 

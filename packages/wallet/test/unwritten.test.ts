@@ -2,13 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreUnavailable } from "@anulo/store";
-import {
-  mayBeWrittenLater,
-  refuseUnwritten,
-  UnwrittenStore,
-  WalletRefusal,
-  whyUnwritten,
-} from "../src/refusal.ts";
+import { mayBeWrittenLater, refuseUnwritten, whyUnwritten } from "../src/file/unwritten.ts";
+import { UnwrittenStore, WalletRefusal } from "../src/refusal.ts";
 
 const failure = (code: string) => Object.assign(new Error("write failed"), { code });
 const codes = ["EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM"];

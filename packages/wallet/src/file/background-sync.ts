@@ -6,7 +6,7 @@ import { publicKeyOf, wipe } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
-import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { failedToOpen, WalletRefusal } from "../refusal.ts";
 import {
   backgroundPaths,
   removeBackground,
@@ -26,6 +26,7 @@ import { openUnlocked } from "./open-unlocked.ts";
 import { besideOf, type OpenOptions, type OpenWallet } from "./open-wallet.ts";
 import { locksOf } from "./take-locks.ts";
 import { keysOptions, readWith } from "./unlock-keys.ts";
+import { refuseUnwritten } from "./unwritten.ts";
 import { readKeysImage, type WalletPaths, writeKeysImage } from "./wallet-files.ts";
 import type { HeldLocks } from "./wallet-lock.ts";
 

@@ -4,7 +4,6 @@ import { equalBytes } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
-import { refuseUnwritten } from "../refusal.ts";
 import type { WalletKeys } from "../state.ts";
 import { sealKeysFile } from "./keys-file.ts";
 import { walletSettings } from "./open-ledger.ts";
@@ -15,6 +14,7 @@ import { withStore } from "./store-secret.ts";
 import { prepareNextStoredLedger } from "./stored-ledger.ts";
 import { locksOf } from "./take-locks.ts";
 import { keysOptions, readWith } from "./unlock-keys.ts";
+import { refuseUnwritten } from "./unwritten.ts";
 import { putCacheAside, writeKeysImage } from "./wallet-files.ts";
 
 /** Encrypts the keys file with another password. Throws `WalletRefusal` if the old one is wrong. */

@@ -11,11 +11,12 @@ import {
   openPostgresEngine,
   StoreUnavailable,
 } from "@anulo/store";
-import { mayBeWrittenLater, WalletRefusal } from "../refusal.ts";
+import { WalletRefusal } from "../refusal.ts";
 import { remoteFileSystemOf } from "./file-system.ts";
 import type { LedgerStore, StoreRole } from "./open-rows.ts";
 import { isNumberTaken, takeNumber } from "./process-number.ts";
 import { readServiceKey } from "./service-key.ts";
+import { mayBeWrittenLater } from "./unwritten.ts";
 import { exists } from "./wallet-files.ts";
 
 export type LedgerStoreOptions = {

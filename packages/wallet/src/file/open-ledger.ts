@@ -4,7 +4,6 @@ import type { Json, Logger } from "@anulo/rpc";
 import { StoreUnavailable } from "@anulo/store";
 import { type Follower, followerWithoutLog } from "../events/follower.ts";
 import { createLedger } from "../ledger/ledger.ts";
-import { whyUnwritten } from "../refusal.ts";
 import type { NetworkName, WalletSettings } from "../state.ts";
 import type { ReadKeysFile } from "./keys-file.ts";
 import type { LedgerStore, StoredWallet } from "./open-rows.ts";
@@ -19,6 +18,7 @@ import { createStore, noChangeLog, openStore, settleNextStore } from "./store.ts
 import { readName, refuseStored } from "./store-name.ts";
 import { withStore } from "./store-secret.ts";
 import { type OpenLedger, openStoredLedger } from "./stored-ledger.ts";
+import { whyUnwritten } from "./unwritten.ts";
 import { exists, type WalletPaths } from "./wallet-files.ts";
 
 export type LedgerOpening = {

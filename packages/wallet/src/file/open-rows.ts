@@ -16,10 +16,11 @@ import {
   WrongStoreKey,
 } from "@anulo/store";
 import type { Follower } from "../events/follower.ts";
-import { failedToOpen, whyUnwritten } from "../refusal.ts";
+import { failedToOpen } from "../refusal.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { DamagedJournal } from "./journal.ts";
 import { ledgerTables } from "./ledger-tables.ts";
+import { whyUnwritten } from "./unwritten.ts";
 import type { WalletPaths } from "./wallet-files.ts";
 import type { WalletLocks } from "./wallet-lock.ts";
 

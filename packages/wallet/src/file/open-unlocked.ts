@@ -2,11 +2,12 @@
 import { wipe } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { wipeKeys } from "../multisig/account-keys.ts";
-import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { failedToOpen, WalletRefusal } from "../refusal.ts";
 import { DamagedJournal } from "./journal.ts";
 import { type BackgroundPart, type OpenOptions, type OpenWallet, openWith } from "./open-wallet.ts";
 import { locksOf, takeLocksFor } from "./take-locks.ts";
 import type { UnlockedKeys } from "./unlock-keys.ts";
+import { refuseUnwritten } from "./unwritten.ts";
 import { readKeysImage } from "./wallet-files.ts";
 import type { HeldLocks } from "./wallet-lock.ts";
 

@@ -10,7 +10,7 @@ import { applyTold, type EventSink, Follower } from "../events/follower.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { preferencesOf } from "../preferences.ts";
-import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Lookahead } from "../scan/address-runs.ts";
 import { checkLookahead, settingsOf } from "../scan/subaddress-table.ts";
@@ -32,6 +32,7 @@ import type { LedgerStore } from "./open-rows.ts";
 import type { OpenLedger } from "./stored-ledger.ts";
 import { locksOf } from "./take-locks.ts";
 import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
+import { refuseUnwritten } from "./unwritten.ts";
 import {
   createKeysImage,
   putStoreAside,

@@ -10,11 +10,12 @@ import {
   type WalletStore,
 } from "@anulo/store";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
-import { OlderStore, ownedElsewhere, UnwrittenStore, whyUnwritten } from "../refusal.ts";
+import { OlderStore, ownedElsewhere, UnwrittenStore } from "../refusal.ts";
 import type { RowChange } from "./cells.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
 import { ledgerTables, rowKey, unfinishedTable } from "./ledger-tables.ts";
 import type { ChangeLog } from "./store.ts";
+import { whyUnwritten } from "./unwritten.ts";
 
 /** Milliseconds that a change waits for an unreachable store, and between two attempts. */
 const PATIENCE_MS = 30_000;

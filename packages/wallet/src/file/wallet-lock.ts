@@ -7,8 +7,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, open, readFile, readlink, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { WalletRefusal } from "../refusal.ts";
 import { type Heartbeats, heartbeatBeside, touchUntilOver } from "./heartbeat.ts";
+import { refuseUnwritten } from "./unwritten.ts";
 import type { KeysFence, WalletPaths } from "./wallet-files.ts";
 
 /** The locks of the wallets in a folder. */
