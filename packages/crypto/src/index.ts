@@ -58,7 +58,7 @@ export {
   type NativeRandomXVm,
 } from "./randomx/native.ts";
 export { forgetPages, giveBackMemory } from "./randomx/system-memory.ts";
-export { useSplitTiering } from "./randomx/tiering.ts";
+export { splitTieringFlags, useSplitTiering } from "./randomx/tiering.ts";
 export type { RandomXVersion } from "./randomx/versions.ts";
 export { createRandomXVm, type RandomXVm, randomxHash } from "./randomx/vm.ts";
 export {

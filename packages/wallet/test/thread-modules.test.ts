@@ -20,6 +20,8 @@ async function modulesOf(file: string): Promise<string[]> {
     import { parentPort } from "node:worker_threads";
     await import(${JSON.stringify(file)});
     parentPort.postMessage("loaded");
+    // Native modules are unloaded with the thread.
+    setInterval(() => {}, 60_000);
   `;
   const args = ["--input-type=module", "--eval", program, load];
   const { stdout } = await promisify(execFile)(process.execPath, args);

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { splitTieringFlags } from "@anulo/crypto";
 import type { PowAnswer, PowQuestion } from "./messages.ts";
 import { type ProcessSettings, writeSettings } from "./process-settings.ts";
 
@@ -90,7 +91,7 @@ function spawnHasher(settings: ProcessSettings): ChildProcess {
   const { NODE_V8_COVERAGE } = process.env;
   return fork(new URL("./pow-process.js", import.meta.url), [writeSettings(settings)], {
     env: { ...largePages, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }) },
-    execArgv: [],
+    execArgv: [...splitTieringFlags],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
