@@ -76,7 +76,10 @@ for (const pageSize of [1024, 4096, 16384, 65536]) {
       const source = open(put(folder, chain, { pageSize, width: 4, pruningSeed }));
       assert.equal(source.pruningSeed, pruningSeed);
       const read = readAll(source);
-      assert.equal(read.length, chain.length);
+      assert.deepEqual(
+        read.map(({ height, done, place }) => ({ height, done, place })),
+        chain.map((_, height) => ({ height, done: (height + 1) / 200, place: `row ${height} of blocks` })),
+      );
       for (const [height, { blob, transactions, weight }] of read.entries()) {
         const expected = chain[height]!;
         assert.deepEqual(Buffer.from(blob), Buffer.from(expected.blob));
@@ -207,7 +210,7 @@ test("pages that point at themselves and values of absurd lengths are refused wi
       if (bytes.readUInt16LE(node + 4) === 1) bytes.writeUInt32LE(0xffffffff, node);
     }
   });
-  assert.throws(absurd, /has a value of 4294967295 bytes, more than/);
+  assert.throws(absurd, /has a value of 4294967295 bytes, more than 16777216/);
 });
 
 test("other files, formats and versions are refused with what they are", (t) => {
@@ -316,11 +319,11 @@ test("a blockchain.raw is read from any block, and refused with height and offse
   const path = join(folderOf(t), "blockchain.raw");
   const whole = rawFile(10, 5);
   writeFileSync(path, whole);
-  assert.deepEqual(
-    readAll(open(path)).map(({ height }) => height),
-    [5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
-  );
   const chunk = (whole.length - 1028) / 10;
+  assert.deepEqual(
+    readAll(open(path)).map(({ height, done }) => ({ height, done })),
+    Array.from({ length: 10 }, (_, i) => ({ height: 5 + i, done: (1028 + (i + 1) * chunk) / whole.length })),
+  );
   const at = 1028 + 3 * chunk;
   const refused = (bytes: Uint8Array, reason: RegExp) => {
     writeFileSync(path, bytes);

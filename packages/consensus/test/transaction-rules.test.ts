@@ -356,4 +356,11 @@ test("the sanity check wants four fifths of the members different and half of th
   });
   sane(around(5990n, 6010n));
   assertRefused(() => sane(around(5989n, 6010n)), "SANITY");
+  // Of fifteen it is the eighth.
+  const ofFifteen = (median: bigint) => ({
+    ...input(7),
+    keyOffsets: [...Array(7).fill(1n), median - 7n, ...Array(7).fill(1n)],
+  });
+  sane(ofFifteen(6000n));
+  assertRefused(() => sane(ofFifteen(5999n)), "SANITY");
 });

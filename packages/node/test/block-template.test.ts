@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { extraNonce, fromHex, parseExtra, readBlock, toHex } from "@anulo/protocol";
+import type { ChainParts } from "../src/chain/parts.ts";
 import { createNode } from "../src/index.ts";
+import { createTemplate } from "../src/mining/block-template.ts";
+import { admit } from "../src/pool/admit.ts";
+import { emptyChain, loadBlocks, minerKeys } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
 const node = createNode({ network: "regtest", fixedDifficulty: 1n });
@@ -59,4 +63,28 @@ test("nothing reserved has no offset, and more than 255 bytes are refused", asyn
   assert.deepEqual(tooMany.error, { code: -3, message: "Too big reserved size, maximum 255" });
   const tooLong = await askTemplate({ extra_nonce: "00".repeat(256) });
   assert.deepEqual(tooLong.error, { code: -3, message: "Too big extra_nonce size, maximum 510 hex chars" });
+});
+
+/** The chain's parts, as if all of its blocks had this weight. */
+function withWeights(parts: ChainParts, weight: number): ChainParts {
+  const main = parts.state.view();
+  const recentWeights = (count: number) => main.recentWeights(count).map(() => weight);
+  const view = () => ({ ...main, recentWeights, longTermWeightMedian: weight });
+  return { ...parts, state: { ...parts.state, view } };
+}
+
+test("a template on the top holds what fits without penalty under the chain's own median", async (t) => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks, pool } = goldenState();
+  await loadBlocks(parts, blocks);
+  for (const blob of pool.slice(0, 2)) await admit(parts, { blob, doNotRelay: false });
+  // As if they were heavier: together above the smallest median, 300,000 bytes, and their fees less than the penalty.
+  const entries = parts.pool.byFeeRate().map((entry) => ({ ...entry, row: { ...entry.row, weight: 200_000 } }));
+  t.mock.method(parts.pool, "byFeeRate", () => entries);
+  const countAt = (median: number) =>
+    createTemplate(withWeights(parts, median), { keys: minerKeys, extraNonce: new Uint8Array(1) }).block
+      .transactionHashes.length;
+  assert.deepEqual([300_000, 400_000].map(countAt), [1, 2]);
+  await chain.close();
 });

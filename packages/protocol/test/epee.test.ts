@@ -380,6 +380,8 @@ test("a name is found among others, in any order, and may not come twice anywher
   };
   assert.deepEqual(read(`0161${entry}0162${entry}026262${entry}`, 3), { a: 1, bb: 1 });
   assert.deepEqual(read(`026262${entry}0162${entry}0161${entry}`, 3), { a: 1, bb: 1 });
+  // One that begins as a declared name is another.
+  assert.deepEqual(read(`03626278${entry}`, 1), { a: 0, bb: 0 });
   assert.throws(() => read(`0162${entry}0161${entry}0162${entry}`, 3), /two fields of one name/);
   assert.throws(() => read(`01620c08017a${entry}017a${entry}`, 1), /two fields of one name/);
 });

@@ -292,6 +292,8 @@ test("ranges of fields are those of the blocks there are, long-term weights too"
       [0, 100],
       [199, 400],
       [-5, 3],
+      [0, 0],
+      [-5, 0],
       [5, 5],
       [7, 3],
       [240, 900],
