@@ -18,6 +18,7 @@ import {
   keyImageOf,
   publicKeyOf,
   scFromUint64,
+  scIsZero,
   scMulSub,
   scSub,
   signClsag,
@@ -304,4 +305,12 @@ test("lists that do not end with a whole element are refused, by the reference a
     ])
       assert.throws(call, RangeError, `${backend.name} ${call}`);
   }
+});
+
+test("a scalar is zero where none of its bytes is another", () => {
+  assert.equal(scIsZero(new Uint8Array(32)), true);
+  for (let at = 0; at < 32; at++)
+    for (const byte of [1, 2, 0x80, 0xff])
+      assert.equal(scIsZero(new Uint8Array(32).fill(byte, at, at + 1)), false);
+  assert.throws(() => scIsZero(new Uint8Array(31)), RangeError);
 });

@@ -80,7 +80,9 @@ test("a template on the top holds what fits without penalty under the chain's ow
   await loadBlocks(parts, blocks);
   for (const blob of pool.slice(0, 2)) await admit(parts, { blob, doNotRelay: false });
   // As if they were heavier: together above the smallest median, 300,000 bytes, and their fees less than the penalty.
-  const entries = parts.pool.byFeeRate().map((entry) => ({ ...entry, row: { ...entry.row, weight: 200_000 } }));
+  const entries = parts.pool
+    .byFeeRate()
+    .map((entry) => ({ ...entry, row: { ...entry.row, weight: 200_000 } }));
   t.mock.method(parts.pool, "byFeeRate", () => entries);
   const countAt = (median: number) =>
     createTemplate(withWeights(parts, median), { keys: minerKeys, extraNonce: new Uint8Array(1) }).block

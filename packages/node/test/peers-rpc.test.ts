@@ -114,6 +114,12 @@ test("a node says when it has caught up, and not before", async () => {
     try {
       await node.start();
       await until(async () => heights.length > 0);
+      for (const method of ["get_info", "get_version", "sync_info"])
+        assert.equal(
+          (await call(node, method)).target_height ?? 0,
+          0,
+          `${method}: there is no target any more`,
+        );
     } finally {
       await node.stop();
     }

@@ -213,6 +213,9 @@ test("script inputs and outputs are read in version 1", () => {
     ["script", "scriptHash"],
   );
   assert.equal(toHex(writeTransaction(tx)), hex);
+  // Each input has its signatures, were they none.
+  for (const signatures of [[], [[]], [[], [], []]])
+    assert.throws(() => writeTransaction({ ...tx, signatures }), RangeError);
 });
 
 test("ring offsets turn absolute and back", () => {

@@ -69,7 +69,12 @@ test("outputs that today's program exported are read and written byte for byte, 
   assert.deepEqual([exported.offset, exported.total, exported.outputs.length], [0, 22, 22]);
   assert.deepEqual(encode(exportedOutputs, exported), plain);
   const [first] = exported.outputs.filter(({ account, address }) => account === 0 && address === 0);
-  assert.deepEqual(importOutput(first!, finderOf(keys)).oneTimeKey, first!.oneTimeKey);
+  const imported = importOutput(first!, finderOf(keys));
+  assert.deepEqual(imported.oneTimeKey, first!.oneTimeKey);
+  // Of what is not told it knows nothing.
+  const { height, timestamp, unlockTime, txSize, coinbase, txHash } = imported;
+  assert.deepEqual([height, timestamp, unlockTime, txSize, coinbase], [0, 0, 0n, 0, false]);
+  assert.deepEqual(txHash, new Uint8Array(32));
 });
 
 test("outputs that 0.18.0 exported are read, and are ours", async () => {

@@ -185,3 +185,33 @@ test("where fewer outputs share a visible amount than a ring needs, there is non
   const none = { ...chain, visibleCounts: async () => new Map() };
   await assert.rejects(ringFor(emptyLedger(), visible, none), /no unlocked outputs/);
 });
+
+test("rings that a node which looks for unusual ones would refuse are not taken", async () => {
+  const PER_BLOCK = 20;
+  const from = (first: number) => Array.from({ length: RING_SIZE }, (_, i) => first + i);
+  /** Makes rings of outputs that were used before; a node that is not trusted must see the same ones again. */
+  const take = async (former: readonly (readonly number[])[], isTrusted = false) => {
+    const inputs = former.map((indices, i) => {
+      const globalIndex = indices[i * (RING_SIZE - 1)]!;
+      return receive(keys, { amount: 5n, globalIndex, height: Math.floor(globalIndex / PER_BLOCK) }, random);
+    });
+    const rings = new Map(inputs.map(({ oneTimeKey }, i) => [toHex(oneTimeKey), former[i]!]));
+    const memory: RingMemory = { ringOf: (key) => rings.get(key), remember: async () => undefined };
+    const source = { ...createChain(1000, PER_BLOCK, inputs), isTrusted };
+    return (await createRings({ inputs, source, memory, random, threads })).map(indicesOf);
+  };
+  // Four fifths of all members differ, rounded down: 25 of 32.
+  const overlapping = [from(15_000), from(15_009)];
+  assert.deepEqual(await take(overlapping), overlapping);
+  const refused = [from(15_000), from(15_008)];
+  await assert.rejects(take(refused), /sanity check failed/);
+  const [first] = await take(refused, true);
+  assert.notDeepEqual(first, refused[0], "others take the place of those that are too much alike");
+  // The median of 20,000 outputs' members is at least the 12,000th; of sixteen it lies between the eighth and the ninth.
+  const around = (below: number, above: number) => [
+    ...from(below - 7).slice(0, 8),
+    ...from(above).slice(0, 8),
+  ];
+  assert.deepEqual(await take([around(11_980, 12_020)]), [around(11_980, 12_020)]);
+  await assert.rejects(take([around(11_979, 12_020)]), /sanity check failed/);
+});

@@ -8,6 +8,7 @@ import type { SocksProxy } from "@anulo/socks";
 import { createWalletService } from "../src/create-service.ts";
 import type { EventSink } from "../src/events/follower.ts";
 import type { LedgerStoreOptions } from "../src/file/ledger-store.ts";
+import type { Runtime } from "../src/runtime.ts";
 import type { WalletService } from "../src/service.ts";
 
 export type TestService = {
@@ -28,6 +29,7 @@ export type TestServiceOptions = {
   readonly log?: Log;
   /** Threads for jobs; with 0 they run in the caller's. */
   readonly concurrency?: number;
+  readonly runtime?: Runtime;
 };
 
 export async function startTestService(
@@ -40,6 +42,7 @@ export async function startTestService(
     events,
     log,
     concurrency,
+    runtime,
   }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
@@ -56,6 +59,7 @@ export async function startTestService(
     ...(events !== undefined && { events }),
     ...(log !== undefined && { log }),
     ...(concurrency !== undefined && { concurrency }),
+    ...(runtime !== undefined && { runtime }),
   });
   const call = createClient(walletMethods, service.url);
   const stop = async () => {

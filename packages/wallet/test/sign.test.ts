@@ -30,6 +30,7 @@ import { pendingOf, readMetadata, writeMetadata } from "../src/transfer/metadata
 import { sign } from "../src/transfer/sign.ts";
 import type { Destination, SignedTransaction } from "../src/transfer/stages.ts";
 import { cryptPaymentId } from "../src/transfer/tx-keys.ts";
+import { visibleOutputsOf } from "../src/transfer/visible.ts";
 import { weightOf } from "../src/transfer/weigh.ts";
 import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
 
@@ -221,4 +222,14 @@ test("metadata reads back as it was written", () => {
     indexOf: (output) => inputs.indexOf(output),
   });
   assert.deepEqual(readMetadata(writeMetadata(pending)), pending);
+});
+
+test("visible change is an output for each digit, but for digits of at most 2·10^9, which are left to the fee", () => {
+  const changeOf = (change: bigint) =>
+    visibleOutputsOf({ inputs, destinations: [], change, fee: FEE }, receiverOf(alice)).map(
+      ({ amount }) => amount,
+    );
+  assert.deepEqual(changeOf(2_999_999_999n), []);
+  assert.deepEqual(changeOf(3_000_000_001n), [3_000_000_000n]);
+  assert.deepEqual(changeOf(12_000_000_000n), [10_000_000_000n]);
 });

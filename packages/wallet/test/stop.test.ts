@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import type { Worker } from "node:worker_threads";
+import { closeRuntime, createRuntime } from "../src/runtime.ts";
 import { startTestService } from "./service.ts";
 
 /** Less than a call to a node may take, more than a stop does. */
@@ -60,4 +63,37 @@ test("the service stops while it makes a wallet and asks a silent node for its h
   await isAsked;
   await service.stop();
   await making;
+});
+
+/** The threads that are started during a test. */
+function threadsOf(t: TestContext): Worker[] {
+  const threads: Worker[] = [];
+  const note = (thread: Worker) => void threads.push(thread);
+  process.on("worker", note);
+  t.after(() => process.off("worker", note));
+  return threads;
+}
+
+/** One that has ended has no number. */
+const hasEnded = ({ threadId }: Worker) => threadId === -1;
+/** A thread ends once it has done its job. */
+const whenEnded = (threads: readonly Worker[]) =>
+  Promise.all(threads.map((thread) => (hasEnded(thread) ? undefined : once(thread, "exit"))));
+
+test("a service that has stopped has ended its own threads, and none of those it was lent", {
+  timeout,
+}, async (t) => {
+  const threads = threadsOf(t);
+  const own = await startTestService({ concurrency: 1 });
+  await own.call.createWallet(seed);
+  await own.stop();
+  assert.ok(threads.length > 0);
+  await whenEnded(threads);
+  const runtime = createRuntime({ concurrency: 1 });
+  const other = await startTestService({ runtime });
+  await other.call.createWallet(seed);
+  await other.stop();
+  assert.ok(!threads.every(hasEnded));
+  await closeRuntime(runtime);
+  await whenEnded(threads);
 });
