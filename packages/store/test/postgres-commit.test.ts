@@ -149,8 +149,11 @@ async function lostCommit(
   let looks = 0;
   let isSent = false;
   const { database, connections } = databaseOf((statement) => {
-    if (kindOf(statement) === "COMMIT") isSent = true;
-    if (kindOf(statement) === "COMMIT") return answer;
+    // Those that come later are of whoever looks.
+    if (kindOf(statement) === "COMMIT" && !isSent) {
+      isSent = true;
+      return answer;
+    }
     if (!isLock(statement)) return [];
     // Whoever looks again and again at what it has seen is stopped.
     if (looks > MOST_LOOKS) return new Error("looked too often");
