@@ -15,6 +15,7 @@ type NodeProvided =
   | "notifications"
   | "offline"
   | "neededStripe"
+  | "isSynchronized"
   | "clock"
   | "log";
 
@@ -87,6 +88,8 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
   const connections: PeerNetwork = createPeerNetwork({
     ...options,
     neededStripe: stripe,
+    isSynchronized: (peer) =>
+      protocol.sync.target <= parts.store.read.height() && protocol.stateOf(peer) === "normal",
     networkId: network.peerNetworkId,
     offline: isOffline,
     clock,

@@ -1,5 +1,6 @@
 import { formatPeerAddress, isSameAddress, type PeerAddress } from "./address.ts";
 import { chooseGray, chooseWhite, type PeerChoice } from "./choose-peer.ts";
+import type { Peer } from "./peer.ts";
 import { includesAddress, type KnownPeer } from "./peer-lists.ts";
 import { chooseIndex } from "./random.ts";
 import type { PeerZone } from "./zone.ts";
@@ -17,6 +18,8 @@ export interface ConnectionTargets {
   seeds(): Promise<readonly PeerAddress[]>;
   /** The stripe of a pruned chain that is needed; 0: any. */
   neededStripe(): number;
+  /** Whether we have all blocks of a peer. */
+  isSynchronized(peer: Peer): boolean;
 }
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_WHITELIST_CONNECTIONS_PERCENT`, `P2P_DEFAULT_ANCHOR_CONNECTIONS_COUNT`. */
@@ -27,6 +30,9 @@ const MAX_DIALING = 8;
 const SEED_INTERVAL_MS = 30_000;
 const HOUSEKEEPING_INTERVAL_MS = 60_000;
 const MAX_BACKOFF_MS = 60_000;
+/** Source: cryptonote_protocol_handler.h `m_sync_search_checker`, `P2P_DEFAULT_SYNC_SEARCH_CONNECTIONS_COUNT`. */
+const SEARCH_INTERVAL_MS = 101_000;
+const MIN_FETCHING = 2;
 
 /**
  * Opens the connections of a zone, as many as are wanted. Checks once a second what is missing. Source: node_server
@@ -40,12 +46,16 @@ export class ConnectionMaker {
   #nextSeeding = 0;
   #isSeeding = false;
   #nextHousekeeping: number;
+  #nextSearch: number;
+  /** The address that was replaced last, which is not connected to at once again. */
+  #replaced: PeerAddress | undefined;
 
   constructor(zone: PeerZone, wishes: ConnectionTargets) {
     this.#zone = zone;
     this.#targets = wishes;
     this.#anchors = wishes.anchors;
     this.#nextHousekeeping = this.#now() + HOUSEKEEPING_INTERVAL_MS;
+    this.#nextSearch = this.#now() + SEARCH_INTERVAL_MS;
   }
 
   tick(): void {
@@ -56,6 +66,7 @@ export class ConnectionMaker {
     }
     this.#keepConnected(this.#targets.priority);
     if (this.#zone.lists.counts.white === 0) this.#askSeeds();
+    this.#replaceOne();
     this.#fill();
     this.#checkGrayPeer();
   }
@@ -108,6 +119,25 @@ export class ConnectionMaker {
     }
   }
 
+  /**
+   * If all outgoing connections are to nodes that have no more than we do, which may be because they deceive us, the
+   * newest is replaced by one to another node. Source: cryptonote_protocol_handler.inl `update_sync_search`.
+   */
+  #replaceOne(): void {
+    if (this.#now() < this.#nextSearch) return;
+    this.#nextSearch = this.#now() + SEARCH_INTERVAL_MS;
+    const peers = this.#zone.peersOf("out");
+    const candidates = peers.filter((peer) => this.#targets.isSynchronized(peer));
+    const isSearching = this.#missingCount > 0 || peers.length - candidates.length >= MIN_FETCHING;
+    const newest = candidates
+      .filter(({ address }) => !includesAddress(this.#targets.priority, address))
+      .slice(ANCHORS)
+      .at(-1);
+    if (isSearching || newest === undefined) return;
+    this.#replaced = newest.address;
+    newest.drop("another may know a better chain");
+  }
+
   #choose(): PeerAddress | undefined {
     const { maxOut } = this.#zone.options;
     const stripe = this.#targets.neededStripe();
@@ -126,6 +156,7 @@ export class ConnectionMaker {
 
   #isUsable({ address, peerId }: KnownPeer): boolean {
     if (this.#isConnected(address) || !this.#zone.canDial(address)) return false;
+    if (this.#replaced !== undefined && isSameAddress(address, this.#replaced)) return false;
     if (this.#zone.zone !== "public") return true;
     if (peerId === this.#zone.nodeData().peer_id) return false;
     return !this.#zone.hasPeer(address.host, peerId);

@@ -187,7 +187,7 @@ class Network implements PeerNetwork {
   }
 
   #maker(zone: PeerZone): ConnectionMaker {
-    const { nodes = {}, neededStripe = () => 0, proxy } = this.#options;
+    const { nodes = {}, neededStripe = () => 0, isSynchronized = () => false, proxy } = this.#options;
     const { canLookUp = proxy === undefined } = this.#options;
     const of = (addresses: readonly PeerAddress[] = []) => {
       return addresses.filter(({ kind }) =>
@@ -211,6 +211,8 @@ class Network implements PeerNetwork {
         lookUp: (name) => this.#io.lookUp(name),
       }),
       neededStripe: () => neededStripe(),
+      // Chains are told of in the public zone alone.
+      isSynchronized: (peer) => isPublic && isSynchronized(peer),
     });
   }
 

@@ -113,6 +113,8 @@ export interface PeerNetworkOptions {
   readonly notifications: readonly NotificationHandler[];
   /** The stripe (1 to 8) of a pruned chain that new peers should have; 0: any. */
   neededStripe?(): number;
+  /** Whether we have all blocks of a peer, so that another may take its place; by default of none. */
+  isSynchronized?(peer: Peer): boolean;
   readonly clock?: Clock | undefined;
   readonly random?: RandomSource | undefined;
   readonly log?: Log | undefined;

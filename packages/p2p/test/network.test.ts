@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { epee } from "@anulo/protocol";
 import { handle, notification } from "../src/messages.ts";
+import type { PeerNetworkOptions } from "../src/options.ts";
 import { PeerFault } from "../src/peer.ts";
 import { createTestNode, FakeClock, FakeInternet, settle } from "./fakes.ts";
 
@@ -258,6 +259,49 @@ test("lists are kept: known peers are called again, anchors first", async () => 
   const third = node("7.7.7.7", { storage });
   await third.network.start();
   assert.equal(third.network.lists("public").white.length, 0);
+});
+
+// Closes: outgoing connections that were all to nodes of one party stayed so for as long as these pleased.
+test("an outgoing peer without anything new makes room for another, unless some are fetched from", async () => {
+  const { clock, node } = world();
+  const others = ["2.2.2.2", "3.3.3.3", "4.4.4.4", "5.5.5.5"].map((ip) => node(ip));
+  const addresses = others.map(({ address }) => address);
+  for (const other of others) await other.network.start();
+  let fetching: string[] = [];
+  const isSynchronized: PeerNetworkOptions["isSynchronized"] = (peer) =>
+    !fetching.includes(peer.address.host);
+  const alice = node("1.1.1.1", { nodes: { add: addresses }, maxOut: 3, advertisedPort: 0, isSynchronized });
+  await alice.network.start();
+  await clock.pass(90);
+  const called = () => alice.network.peers().map(({ address }) => address.host);
+  const first = called();
+  assert.equal(first.length, 3);
+  fetching = first.slice(0, 2);
+  await clock.pass(210);
+  assert.deepEqual(called(), first);
+  fetching = [];
+  await clock.pass(102);
+  const left = addresses.map(({ host }) => host).filter((host) => !first.includes(host));
+  assert.deepEqual(called(), [...first.slice(0, 2), ...left]);
+  for (const one of [alice, ...others]) await one.network.stop();
+});
+
+test("a node that is called first of all is not replaced", async () => {
+  const { clock, node } = world();
+  const others = ["2.2.2.2", "3.3.3.3", "4.4.4.4", "5.5.5.5"].map((ip) => node(ip));
+  for (const other of others) await other.network.start();
+  const [spare, ...priority] = others.map(({ address }) => address);
+  const nodes = { add: [spare!], priority };
+  const options = { nodes, maxOut: 3, advertisedPort: 0, isSynchronized: () => true };
+  const alice = node("1.1.1.1", options);
+  await alice.network.start();
+  await clock.pass(310);
+  assert.deepEqual(
+    alice.events.filter((event) => event.startsWith("closed")),
+    [],
+  );
+  assert.equal(alice.network.peers().length, 3);
+  for (const one of [alice, ...others]) await one.network.stop();
 });
 
 test("seeds are asked when nobody is known, by name too, and left alone afterwards", async () => {
