@@ -8,13 +8,20 @@ import {
   daemon,
   defaultLimits,
   implementFor,
+  list,
+  method,
+  object,
   parseJson,
   type RequestInfo,
+  text,
+  uint32,
   wallet,
+  zero,
 } from "../src/index.ts";
 import { jsonSteps } from "../src/json-parser.ts";
+import { BadParams } from "../src/server/call.ts";
 import { CallerShare } from "../src/server/caller-share.ts";
-import { parseBody } from "../src/server/long-request.ts";
+import { parseBody, readLongParams } from "../src/server/long-request.ts";
 import { CallerLeft, RequestBudget } from "../src/server/request-budget.ts";
 
 const STEP_BYTES = 256 * 1024;
@@ -68,14 +75,14 @@ describe("a long body", () => {
 
   it("has no text, number or space that takes long in one step", () => {
     const most = 2 ** 20;
-    const text = (letters: string) => `{"a":"${letters}"}`;
-    assert.ok(parseJson(text(`\\n${"x".repeat(most - 10)}`)));
+    const textOf = (letters: string) => `{"a":"${letters}"}`;
+    assert.ok(parseJson(textOf(`\\n${"x".repeat(most - 10)}`)));
     for (const letters of [`\\n${"x".repeat(most)}`, "\\n".repeat(most)])
-      assert.throws(() => parseJson(text(letters)), {
+      assert.throws(() => parseJson(textOf(letters)), {
         name: "BadJson",
         message: "text with escapes too long",
       });
-    assert.equal((parseJson(text("x".repeat(2 * most))).a as string).length, 2 * most);
+    assert.equal((parseJson(textOf("x".repeat(2 * most))).a as string).length, 2 * most);
     assert.ok(parseJson(`{"a":${" ".repeat(most)}1}`));
     assert.throws(() => parseJson(`{"a":${" ".repeat(most + 1)}1}`), { message: "too many spaces" });
     assert.ok(parseJson(`{"a":${"0".repeat(2 ** 16 - 1)}}`));
@@ -134,14 +141,15 @@ describe("parsing a body", () => {
     const held: number[] = [];
     const parse = (onValues: (values: number) => void) =>
       longSteps(4, (step) => {
-        onValues(5000 * step);
         held.push(share.heldBytes);
+        onValues(5000 * step);
       });
     await assert.rejects(async () => await parseBody(body, request, parse), {
       name: "OverBudget",
       of: "port",
     });
-    assert.deepEqual(held, [100_000 + 64 * 5000]);
+    // The body, its text and its values; half of what all requests may hold is for responses.
+    assert.deepEqual(held, [200_000, 200_000 + 64 * 5000]);
     caller.leave();
     assert.equal(share.heldBytes, 0);
   });
@@ -157,6 +165,47 @@ describe("parsing a body", () => {
     );
     await assert.rejects(async () => await parsed, CallerLeft);
     assert.equal(last, 2);
+  });
+});
+
+describe("params", () => {
+  const length = 2000;
+  /** A number of which every five-hundredth takes longer than a slice. */
+  const slow = {
+    ...uint32,
+    read(...args: Parameters<typeof uint32.read>) {
+      const value = uint32.read(...args);
+      if (value % 500 === 0) Atomics.wait(still, 0, 0, 5);
+      return value;
+    },
+  };
+  const call = method({
+    name: "sum",
+    summary: "",
+    params: object({ values: list(slow), others: list(uint32), name: zero(text) }),
+    result: object({}),
+  });
+  const values = Array.from({ length }, (_, i) => i);
+
+  it("with long lists are read with pauses", async () => {
+    const { request } = openRequest(10);
+    const read = readLongParams(call, { values, others: [1, 2], name: "x" }, request);
+    assert.ok(read instanceof Promise);
+    assert.deepEqual(await read, { values, others: [1, 2], name: "x" });
+    await assert.rejects(
+      async () => await readLongParams(call, { values: [...values, "x"] }, request),
+      BadParams,
+    );
+  });
+
+  it("with short lists are read at once", () => {
+    const { request } = openRequest(10);
+    const short = values.slice(0, 1024);
+    assert.deepEqual(readLongParams(call, { values: short }, request), {
+      values: short,
+      others: [],
+      name: "",
+    });
   });
 });
 

@@ -21,13 +21,9 @@ export function parseBody<T>(
   parse: (onValues: (values: number) => void) => Generator<void, T>,
 ): MaybePromise<T> {
   if (body.length <= SHORT_BODY) return atOnce(parse(() => {}));
-  const { budget } = request;
-  return between(request, (options) =>
-    runSliced(
-      parse((values) => budget.reserve(values)),
-      options,
-    ),
-  );
+  const reserve = (values: number) => request.budget.reserveWithText(values);
+  reserve(0);
+  return between(request, (options) => runSliced(parse(reserve), options));
 }
 
 function atOnce<T>(steps: Generator<void, T>): T {

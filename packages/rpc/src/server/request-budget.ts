@@ -30,13 +30,16 @@ export class RequestBudget {
   checkRequest(cost: CostLimits, values: number): void {
     if (this.#bodyBytes > cost.requestBytes || values * BYTES_PER_VALUE > this.memoryFor(cost))
       throw new OverBudget("request", "request too large");
-    this.reserve(values);
+    this.#reserve(this.#bodyBytes + values * BYTES_PER_VALUE);
   }
 
-  /** Reserves the memory of a request of which so many values have been parsed; throws OverBudget. */
-  reserve(values: number): void {
-    if (!this.#caller.request.resize(this.#bodyBytes + values * BYTES_PER_VALUE))
-      throw new OverBudget("port", "too many requests");
+  /** Reserves the memory of a request that is parsed from its text, with the values so far; throws OverBudget. */
+  reserveWithText(values: number): void {
+    this.#reserve(2 * this.#bodyBytes + values * BYTES_PER_VALUE);
+  }
+
+  #reserve(bytes: number): void {
+    if (!this.#caller.request.resize(bytes)) throw new OverBudget("port", "too many requests");
   }
 
   /** Waits until the response may be built; throws CallerLeft or OverBudget. */
