@@ -63,8 +63,7 @@ class Network implements PeerNetwork {
       up: rate(options.limitUp ?? networkDefaults.limitUp),
       down: rate(options.limitDown ?? networkDefaults.limitDown),
       memory: new SharedMemory(() => this.#sessions),
-      // Processor time is measured by the machine's clock, even where tests replace the clock.
-      work: new SharedWork(systemClock),
+      work: new SharedWork(options.workClock ?? systemClock),
     };
     const commons: NetworkContext = {
       lines: this.#lines,

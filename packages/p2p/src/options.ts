@@ -116,6 +116,8 @@ export interface PeerNetworkOptions {
   /** Whether we have all blocks of a peer, so that another may take its place; by default of none. */
   isSynchronized?(peer: Peer): boolean;
   readonly clock?: Clock | undefined;
+  /** Measures the processor time that peers take; by default the machine's clock, whatever `clock` is. */
+  readonly workClock?: Clock | undefined;
   readonly random?: RandomSource | undefined;
   readonly log?: Log | undefined;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { epee, writeRecord } from "@anulo/protocol";
+import { systemClock } from "../src/clock.ts";
 import { handshake, ping, timedSync } from "../src/commands.ts";
 import type { MemoryHolder } from "../src/connection/peer-memory.ts";
 import { HEADER_BYTES, notificationFrame, requestFrame, responseFrame } from "../src/levin/frame.ts";
@@ -28,6 +29,7 @@ async function world(options: Partial<Parameters<typeof createTestNode>[2]> = {}
   const victim = createTestNode(internet, clock, {
     ip: "1.1.1.1",
     notifications: [handle(blob, () => {})],
+    workClock: systemClock,
     ...options,
   });
   await victim.network.start();

@@ -29,6 +29,11 @@ export class SharedWork {
     this.#budget = this.#newBudget(sharedLimits.work.allPeers);
   }
 
+  /** Milliseconds by the clock that measures processor time. */
+  now(): number {
+    return this.#clock.milliseconds();
+  }
+
   newPeer(): WorkBudget {
     return this.#newBudget(sharedLimits.work.onePeer);
   }
@@ -130,7 +135,7 @@ export class PeerWork {
 
   /** Options of slices that wait for the peer's turns and are charged to it; on a closed connection they reject. */
   get slicing(): SliceOptions {
-    this.#slicedAt ??= performance.now();
+    this.#slicedAt ??= this.#shared.now();
     return {
       pause: () =>
         this.#isClosed ? Promise.reject(new ConnectionClosed()) : this.#shared.nextTurn(this.#budget),
@@ -141,9 +146,9 @@ export class PeerWork {
   /** Charges the time until `run` returns or begins to run in slices, which are charged by themselves. */
   measure<T>(run: () => T): T {
     this.#slicedAt = undefined;
-    const startedAt = performance.now();
+    const startedAt = this.#shared.now();
     const result = run();
-    this.#shared.charge(this.#budget, (this.#slicedAt ?? performance.now()) - startedAt);
+    this.#shared.charge(this.#budget, (this.#slicedAt ?? this.#shared.now()) - startedAt);
     return result;
   }
 }
