@@ -112,7 +112,7 @@ export async function killForever(base: string, kind: Kind): Promise<void> {
   for (let round = 0, lines = 0; round < 6; round++) {
     const child = spawn(process.execPath, [program, base, kind], { stdio: "inherit" });
     // At a moment of its own, after it has got somewhere.
-    while (linesOf(`${base}.log`).length < lines + 5) await setTimeout(5);
+    while (linesOf(`${base}.log`).length < lines + 8) await setTimeout(5);
     await setTimeout(7 * round);
     child.kill("SIGKILL");
     await once(child, "exit");
