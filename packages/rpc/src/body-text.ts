@@ -28,7 +28,7 @@ export function* textSteps(bytes: Uint8Array): Generator<void, string> {
 /** The last place up to `at` that is not inside a character, or is inside of none since too many bytes are before it. */
 function endOfCharacter(bytes: Uint8Array, at: number): number {
   for (let end = at; end >= at - MOST_BEHIND; end--)
-    if (end >= bytes.length || (bytes[end]! & 0xc0) !== 0x80) return Math.min(end, bytes.length);
+    if (end >= bytes.length || (bytes[end]! & 0xc0) !== 0x80) return end;
   return at;
 }
 

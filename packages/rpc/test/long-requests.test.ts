@@ -92,9 +92,9 @@ describe("a long body", () => {
 });
 
 /** A request with a body of this size on a port whose requests may hold `heldBytes`. */
-function openRequest(bodyBytes: number, heldBytes: number = 2 ** 30) {
+function openRequest(bodyBytes: number, heldBytes: number = 2 ** 30, rowsRead = () => 0) {
   const limits = { ...defaultLimits, heldBytes };
-  const share = new CallerShare(limits, { isForStrangers: false });
+  const share = new CallerShare(limits, { isForStrangers: false, rowsRead });
   const caller = share.open("192.0.2.1");
   const request = { caller, budget: new RequestBudget(caller, bodyBytes) } as unknown as RequestInfo;
   return { share, caller, request, body: new Uint8Array(bodyBytes) };
@@ -111,6 +111,15 @@ function* longSteps(count: number, onStep: (step: number) => void): Generator<vo
   }
   return "done";
 }
+
+describe("a text with escapes", () => {
+  it("is what the standard makes of it, however long the pieces between them are", () => {
+    const pieces = ["", "x", "y".repeat(32), "z".repeat(33), "é".repeat(5000), "\\u00e9\\ud83d\\ude00"];
+    const escaped = pieces.flatMap((piece) => [piece, "\\n", piece, '\\"']).join("");
+    for (const text of [escaped, escaped.repeat(20), "\\t".repeat(10_000), `${"\\r".repeat(4095)}w`])
+      assert.equal(parseJson(`{"a":"${text}"}`).a, JSON.parse(`"${text}"`));
+  });
+});
 
 describe("parsing a body", () => {
   it("lets others go first in each pause where it is long", async () => {
@@ -154,6 +163,15 @@ describe("parsing a body", () => {
     assert.equal(share.heldBytes, 0);
   });
 
+  it("is not held against the rows that the call before read", async () => {
+    let rows = 0;
+    const { caller, request, body } = openRequest(100_000, 2 ** 30, () => rows);
+    caller.rows.begin(10);
+    rows += 11;
+    assert.throws(() => caller.rows.pause(), { name: "OverBudget", of: "rows" });
+    assert.equal(await parseBody(body, request, () => longSteps(2, () => {})), "done");
+  });
+
   it("ends when its caller leaves", async () => {
     const { caller, request, body } = openRequest(100_000);
     let last = 0;
@@ -171,9 +189,11 @@ describe("parsing a body", () => {
 describe("params", () => {
   const length = 2000;
   /** A number of which every five-hundredth takes longer than a slice. */
+  let reads = 0;
   const slow = {
     ...uint32,
     read(...args: Parameters<typeof uint32.read>) {
+      reads++;
       const value = uint32.read(...args);
       if (value % 500 === 0) Atomics.wait(still, 0, 0, 5);
       return value;
@@ -182,7 +202,12 @@ describe("params", () => {
   const call = method({
     name: "sum",
     summary: "",
-    params: object({ values: list(slow), others: list(uint32), name: zero(text) }),
+    params: object({
+      values: list(slow),
+      others: list(uint32),
+      records: list(object({ value: uint32 })),
+      name: zero(text),
+    }),
     result: object({}),
   });
   const values = Array.from({ length }, (_, i) => i);
@@ -191,11 +216,25 @@ describe("params", () => {
     const { request } = openRequest(10);
     const read = readLongParams(call, { values, others: [1, 2], name: "x" }, request);
     assert.ok(read instanceof Promise);
-    assert.deepEqual(await read, { values, others: [1, 2], name: "x" });
+    assert.deepEqual(await read, { values, others: [1, 2], records: [], name: "x" });
+    assert.equal(reads, length);
     await assert.rejects(
       async () => await readLongParams(call, { values: [...values, "x"] }, request),
       BadParams,
     );
+  });
+
+  it("count as left out where a long list has no records, and records are declared", async () => {
+    const { request } = openRequest(10);
+    const read = await readLongParams(call, { records: values, name: "x" }, request);
+    assert.deepEqual(read, { values: [], others: [], records: [], name: "x" });
+    const records = values.map((value) => ({ value }));
+    assert.deepEqual(await readLongParams(call, { records, name: "x" }, request), {
+      values: [],
+      others: [],
+      records,
+      name: "x",
+    });
   });
 
   it("with short lists are read at once", () => {
@@ -204,6 +243,7 @@ describe("params", () => {
     assert.deepEqual(readLongParams(call, { values: short }, request), {
       values: short,
       others: [],
+      records: [],
       name: "",
     });
   });
