@@ -48,7 +48,13 @@ export class KeySlots {
   /** Opens the slots of the file at `path`, which is created with the first slot. */
   static async open(path: string): Promise<KeySlots> {
     const file = await openExisting(path);
-    return new KeySlots(path, file, file === undefined ? Buffer.alloc(0) : await takenIn(file));
+    if (file === undefined) return new KeySlots(path, file, Buffer.alloc(0));
+    try {
+      return new KeySlots(path, file, await takenIn(file));
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   /** No slots, of no file, for a reader of rows that are not secret. */
@@ -168,7 +174,12 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
 /** Creates an empty file with a durable name, readable by its owner only. */
 async function createLasting(path: string): Promise<FileHandle> {
   const file = await open(path, "wx+", 0o600);
-  syncFolder(dirname(path));
+  try {
+    syncFolder(dirname(path));
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return file;
 }
 

@@ -133,9 +133,14 @@ export class Journal {
     if (marked !== undefined && end < marked)
       throw new DamagedJournal(`the wallet store was cut off: ${end} bytes are left of ${marked}`);
     const file = await open(path, "r+");
-    if (end < image.length) {
-      await file.truncate(end);
-      await file.sync();
+    try {
+      if (end < image.length) {
+        await file.truncate(end);
+        await file.sync();
+      }
+    } catch (error) {
+      await file.close();
+      throw error;
     }
     const count = records.length;
     const position = { key, count, size: end, ...(marked !== undefined && { marked }), hasOwnKey: false };

@@ -38,13 +38,11 @@ export class LineFile {
     });
     const whole = text?.slice(0, text.lastIndexOf("\n") + 1) ?? "";
     if (whole !== text) await replaceFile(path, whole);
-    const lines = whole.split("\n").slice(0, -1);
-    const file = await open(path, "a", 0o600);
-    return new LineFile(
-      path,
-      file,
-      lines.map((line, i) => readFramed(line, i + 1)),
-    );
+    const lines = whole
+      .split("\n")
+      .slice(0, -1)
+      .map((line, i) => readFramed(line, i + 1));
+    return new LineFile(path, await open(path, "a", 0o600), lines);
   }
 
   /**
