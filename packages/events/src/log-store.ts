@@ -1,4 +1,4 @@
-import { StoreUnavailable, type WalletStore } from "@anulo/store";
+import { Fenced, OutcomeUnknown, StoreUnavailable, type WalletStore } from "@anulo/store";
 import type { Clock } from "./clock.ts";
 import type { Lease } from "./lease.ts";
 
@@ -52,8 +52,8 @@ export class LogStore {
         return await this.#attempt();
       } catch (error) {
         // Whether another process has the lease is found out by its renewals.
-        const mayPass = error instanceof StoreUnavailable || (error as Error).name === "Fenced";
-        if (!mayPass && (error as Error).name !== "OutcomeUnknown") return end(error);
+        const mayPass = [StoreUnavailable, OutcomeUnknown, Fenced].some((kind) => error instanceof kind);
+        if (!mayPass) return end(error);
       }
       await clock.delay(RETRY_MS, ended);
     }

@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Engine, openWalletStore, StoreUnavailable, type WalletStore } from "@anulo/store";
+import {
+  type Engine,
+  Fenced,
+  OutcomeUnknown,
+  openWalletStore,
+  RolledBack,
+  StoreUnavailable,
+  type WalletStore,
+} from "@anulo/store";
 import { appendStep, readCursor, type SourceEntry } from "./append.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { EventLogRolledBack } from "./errors.ts";
@@ -309,7 +317,7 @@ class StoredEventLog implements EventLog {
     try {
       await this.#writes.submit(step);
     } catch (error) {
-      if (isUnknown(error)) this.#store.reopen();
+      if (error instanceof OutcomeUnknown) this.#store.reopen();
       else if (isFinal(error)) this.#parts.ending.abort(error);
       throw error;
     }
@@ -361,8 +369,5 @@ class StoredEventLog implements EventLog {
   }
 }
 
-const isUnknown = (error: unknown): boolean => error instanceof Error && error.name === "OutcomeUnknown";
-
 /** Whether the log is another process's, or an older copy. */
-const isFinal = (error: unknown): boolean =>
-  error instanceof Error && (error.name === "Fenced" || error.name === "RolledBack");
+const isFinal = (error: unknown): boolean => error instanceof Fenced || error instanceof RolledBack;

@@ -152,6 +152,7 @@ for (const isCut of [false, true]) {
       const cut = await open(failing, wallet);
       left = 0;
       await assert.rejects(writeRows(cut, change), StoreUnavailable);
+      await cut.close();
       const again = await open(engine, wallet);
       await finishRows(again);
       assert.equal(await rowsOf(again, packed), 0, "nothing was written in part");
