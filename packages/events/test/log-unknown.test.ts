@@ -13,11 +13,14 @@ const RENEWALS_MS = 8_000;
 /** A database that loses the answer to a change, once it was applied or before. */
 function forgetful() {
   const memory = createMemoryEngine();
-  const state = { lose: undefined as "applied" | "dropped" | undefined, isAway: false };
+  const state = { lose: undefined as "applied" | "dropped" | undefined, isAway: false, refused: 0 };
   const unlessAway =
     <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
-      if (state.isAway) throw new StoreUnavailable("away", { mayPass: true });
+      if (state.isAway) {
+        state.refused++;
+        throw new StoreUnavailable("away", { mayPass: true });
+      }
       return await run(...args);
     };
   const engine: Engine = {
@@ -83,6 +86,18 @@ for (const lose of ["applied", "dropped"] as const)
     );
     assert.equal(await log.cursorOf(source(1)), 4);
   });
+
+test("a log whose database is away while it opens again goes on once it is back", async (t) => {
+  const { log, state } = await begin(t);
+  state.lose = "applied";
+  await assert.rejects(append(log, 1), OutcomeUnknown);
+  state.isAway = true;
+  await until(() => state.refused >= 3 || log.ended.aborted);
+  state.isAway = false;
+  await appendUntilTaken(log, 2);
+  assert.equal(log.ended.aborted, false);
+  assert.equal((await log.read({ after: 0, limit: 10 })).events.length, 2);
+});
 
 test("a log that another process has taken meanwhile ends, and fences nobody", async (t) => {
   const { log, state, open } = await begin(t);
