@@ -286,6 +286,22 @@ test("an outgoing peer without anything new makes room for another, unless some 
   for (const one of [alice, ...others]) await one.network.stop();
 });
 
+test("the two oldest outgoing peers are not replaced", async () => {
+  const { clock, node } = world();
+  const others = ["2.2.2.2", "3.3.3.3", "4.4.4.4"].map((ip) => node(ip));
+  for (const other of others) await other.network.start();
+  const add = others.map(({ address }) => address);
+  const alice = node("1.1.1.1", { nodes: { add }, maxOut: 2, advertisedPort: 0, isSynchronized: () => true });
+  await alice.network.start();
+  await clock.pass(310);
+  assert.deepEqual(
+    alice.events.filter((event) => event.startsWith("closed")),
+    [],
+  );
+  assert.equal(alice.network.peers().length, 2);
+  for (const one of [alice, ...others]) await one.network.stop();
+});
+
 test("a node that is called first of all is not replaced", async () => {
   const { clock, node } = world();
   const others = ["2.2.2.2", "3.3.3.3", "4.4.4.4", "5.5.5.5"].map((ip) => node(ip));
