@@ -15,6 +15,7 @@ const steps = [
   { name: "imports", args: script("check-imports.mjs") },
   { name: "structure", args: script("check-structure.mjs") },
   { name: "unused", args: tool("knip/bin/knip.js", "--no-config-hints"), after: ["types"] },
+  { name: "promises", args: script("check-promises.mjs"), after: ["types"] },
   { name: "words", args: script("check-words.mjs") },
   { name: "changesets", args: script("check-changesets.mjs") },
   { name: "rules", args: script("check-consensus-rules.mjs"), after: ["types"] },
@@ -46,7 +47,7 @@ function run(step) {
       const closing = text
         .split("\n")
         .filter((line) =>
-          /^# |^structure: |^rules: |^imports: |^words: |^rpc coverage: |^rpc descriptions: |^packages: |^changesets: /.test(
+          /^# |^structure: |^rules: |^imports: |^words: |^promises: |^rpc coverage: |^rpc descriptions: |^packages: |^changesets: /.test(
             line,
           ),
         );

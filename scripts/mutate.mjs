@@ -85,16 +85,25 @@ async function judge(tree, test, options) {
   return verdict === "late" ? await runTest(tree, test, options) : verdict;
 }
 
-/** Whether the compiler refuses the change: it is part of `npm run check`. */
-async function isRefusedByTypes(tree, site) {
-  const project = join("packages", packageOf(site.file), "tsconfig.json");
-  const tsc = join(root, "node_modules/typescript-7/bin/tsc");
-  const args = [tsc, "--noEmit", "--incremental", "false", "--composite", "false", "-p", project];
+/** Whether a script that is part of `npm run check` refuses the change. */
+async function isRefusedBy(args, tree) {
   return await run(process.execPath, args, { cwd: tree.folder }).then(
     () => false,
     () => true,
   );
 }
+
+async function isRefusedByTypes(tree, site) {
+  const project = join("packages", packageOf(site.file), "tsconfig.json");
+  const tsc = join(root, "node_modules/typescript-7/bin/tsc");
+  return await isRefusedBy(
+    [tsc, "--noEmit", "--incremental", "false", "--composite", "false", "-p", project],
+    tree,
+  );
+}
+
+const isRefusedAsPromise = async (tree, { kind, file }) =>
+  kind === "no await" && (await isRefusedBy(["scripts/check-promises.mjs", file], tree));
 
 async function tryChange(site, coverage, tree) {
   const text = tree.read(site.file);
@@ -102,6 +111,7 @@ async function tryChange(site, coverage, tree) {
   const files = { [site.file]: changed, [compiledPath(site.file)]: compile(site.file, changed) };
   const tests = testsFor(site, coverage, tree);
   return await tree.withFiles(files, async () => {
+    if (await isRefusedAsPromise(tree, site)) return { site, verdict: "types", by: "check-promises" };
     let spentMs = 0;
     for (const { test, ms } of tests) {
       if (spentMs > PATIENCE_MS) break;

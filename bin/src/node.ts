@@ -167,7 +167,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const signalled = untilSignalled();
   const starting = node.start();
   if (await Promise.race([signalled.then(() => true), starting.then(() => false)])) {
-    starting.catch(() => {});
+    void starting.catch(() => {});
     return await node.stop();
   }
   const endWatch = await watch(node, calls, { ...options, address }).catch(async (error) => {

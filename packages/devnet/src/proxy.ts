@@ -26,7 +26,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const isAway = ({ kind, calls, ...place }: FaultOptions) =>
     kind === "away" && calls === undefined && place.at === at && (place.wallet ?? wallet) === wallet;
   const server = createServer((incoming, response) => {
-    pass(options, agent, { incoming, response }).catch(() => incoming.socket.destroy());
+    void pass(options, agent, { incoming, response }).catch(() => incoming.socket.destroy());
   });
   // Connections last as long as the program behind keeps them.
   server.keepAliveTimeout = 0;

@@ -84,7 +84,7 @@ export async function startMetricsServer<Source>(
   const parts = { readiness, type: registry.type, text: shared, fault: options.fault, host: options.host };
   server.on("request", (request, response) => {
     request.resume();
-    answerTo(request, parts)
+    void answerTo(request, parts)
       .catch((error: unknown) => json(500, { error: error instanceof Error ? error.message : String(error) }))
       .then(({ status, type, body }) => {
         response.writeHead(status, { "content-type": type, "cache-control": "no-store" });

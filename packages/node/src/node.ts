@@ -384,7 +384,7 @@ function bugLog({ log }: NodeOptions): ((bug: unknown) => void) | undefined {
 
 /** Runs by itself: errors are logged. */
 function dropOldTransactions({ log }: NodeOptions, { parts }: OpenChain): void {
-  dropStale(parts).catch((error) => {
+  void dropStale(parts).catch((error) => {
     log?.in("txpool").error("old transactions could not be dropped", { error });
   });
 }
@@ -410,7 +410,7 @@ function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain
   const onProgress = ({ height, end }: { readonly height: number; readonly end: number }) =>
     log?.in("blockchain").info("pruning", { height, end, percent: Math.floor((100 * height) / end) });
   const pruner = createPruner(parts.store, { onProgress });
-  if (pruneBlockchain === true) pruner.prune().catch(() => {});
+  if (pruneBlockchain === true) void pruner.prune().catch(() => {});
   return pruner;
 }
 

@@ -100,7 +100,7 @@ class ReadingAhead implements Engine {
     this.#ahead ??= this.#readAhead(wallet).then(({ mark, rows }) => ({ mark, tables: byTable(rows) }));
     const ahead = this.#ahead;
     // One that failed is asked for again by the next reader.
-    ahead.catch(() => {
+    void ahead.catch(() => {
       if (this.#ahead === ahead) this.#ahead = undefined;
     });
     const found = await ahead;

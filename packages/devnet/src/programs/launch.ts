@@ -85,7 +85,7 @@ function watch(child: ChildProcess, command: string): Program {
 
 async function waitForPort(program: Program, { command, port, readyWithinMs = 60_000 }: LaunchOptions) {
   let over = false;
-  program.ended.then(() => {
+  void program.ended.then(() => {
     over = true;
   });
   const deadline = Date.now() + readyWithinMs;

@@ -117,7 +117,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   return await new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
 

@@ -302,7 +302,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     const before = on.judging.catch(() => {
       throw new ChainChanged();
     });
-    before.catch(() => {});
+    void before.catch(() => {});
     const work = await judgedHeaders;
     if (work.length > 0) await parts.proofs.prove(work);
     await before;
@@ -343,7 +343,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     const group = growing;
     growing = undefined;
     if (group === undefined) return;
-    inTurn(() => writeGroup(group)).catch((error) => {
+    void inTurn(() => writeGroup(group)).catch((error) => {
       abandon(group.on);
       for (const run of group.runs) run.reject(error);
     });
@@ -359,13 +359,13 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     const work = judgeHeaders(parts, on, blocks);
     const judgement = judgeInTurn(on, blocks, work);
     const proven = judgement.then(({ obligations }) => parts.proofs.prove(obligations));
-    for (const promise of [judgement, proven]) promise.catch(() => retire(on));
+    for (const promise of [judgement, proven]) void promise.catch(() => retire(on));
     on.judging = judgement;
     const completion = new Promise<void>((resolve, reject) => {
       addToGroup(on, { blocks, judgement, proven, resolve, reject });
     });
     // The caller receives the rejection later, through `written`.
-    completion.catch(() => {});
+    void completion.catch(() => {});
     // The headers of the next run follow these.
     await work.catch(() => retire(on));
     return { completion };

@@ -87,7 +87,7 @@ export function createSearching(options: SearchingOptions): Searching {
       since: performance.now(),
     };
     current = started;
-    finish(started).catch(fault);
+    void finish(started).catch(fault);
   };
   const finish = async (started: CurrentSearch) => {
     const nonce = await started.search.result;

@@ -138,7 +138,7 @@ export class ChainSync {
     const { parts, onFault } = this.#options;
     if (this.#isAdopting || heavierBranch(parts) === undefined) return;
     this.#isAdopting = true;
-    adoptHeavierBranch(parts)
+    void adoptHeavierBranch(parts)
       .catch((error) => {
         // The invalid block is recorded, and the peer that sent it is no longer known.
         if (!(error instanceof RuleViolation)) onFault(error);

@@ -86,7 +86,7 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
       key,
       ...(phase === "stem" && { embargoEnd: embargoEnd() }),
     }));
-    markRelayed(parts, relayed, phase).catch(onFault);
+    void markRelayed(parts, relayed, phase).catch(onFault);
   };
   const fluff = (entries: readonly PoolEntry[], source: PeerLink | undefined) => {
     mark(entries, "fluff");

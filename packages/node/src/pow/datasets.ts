@@ -46,7 +46,7 @@ interface Entry {
 export function createDatasets({ factory, report, onReleased, now }: DatasetsOptions): Datasets {
   let current: Entry | undefined;
   const freeIfUnused = ({ source, users, isReleased }: Entry) => {
-    if (source !== undefined && users === 0 && isReleased) factory.free(source).catch(() => {});
+    if (source !== undefined && users === 0 && isReleased) void factory.free(source).catch(() => {});
   };
   const release = (entry: Entry) => {
     if (entry === current) current = undefined;

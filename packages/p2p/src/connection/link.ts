@@ -287,7 +287,9 @@ export class Link implements Turn {
       this.#holds--;
       this.#read();
     };
-    handling.catch((error: unknown) => this.#owner.onError(error)).finally(() => setImmediate(resumeReading));
+    void handling
+      .catch((error: unknown) => this.#owner.onError(error))
+      .finally(() => setImmediate(resumeReading));
   }
 
   #setPaused(isPaused: boolean): void {

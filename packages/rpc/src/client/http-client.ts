@@ -123,7 +123,7 @@ function createAgent(
   const agent = new (nodeHttp().Agent)(settings);
   agent.createConnection = ({ host, port }, opened) => {
     const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
-    dialer.dial({ host: host ?? "", port: Number(port) }, signal).then(
+    void dialer.dial({ host: host ?? "", port: Number(port) }, signal).then(
       (stream) => (closed.aborted ? stream.destroy() : opened?.(null, stream)),
       (error: Error) => opened?.(error, undefined as never),
     );
@@ -193,7 +193,7 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
       ...(authorization !== undefined && { Authorization: authorization }),
     };
     const sent = nodeHttp().request({ agent, host, port, path, method: "POST", headers }, (message) => {
-      readReply(message, maxAnswerBytes).then(resolve, (cause: unknown) =>
+      void readReply(message, maxAnswerBytes).then(resolve, (cause: unknown) =>
         reject(new ConnectionFailed(call.name, "the answer broke off or is too long", { cause })),
       );
     });

@@ -183,7 +183,7 @@ function counted<T>(rows: RowMeter, result: MaybePromise<T>): MaybePromise<T> {
     },
     (error) => {
       // Nobody waits for it any more.
-      if (result instanceof Promise) result.catch(() => {});
+      if (result instanceof Promise) void result.catch(() => {});
       throw error;
     },
   );

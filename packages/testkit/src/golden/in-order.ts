@@ -9,7 +9,7 @@ export async function* inOrder<Item, Result>(
     while (running.length < Math.min(at + atOnce, items.length)) {
       const started = run(items[running.length]!);
       // Whoever waits for it gets the reason; until then it is no unhandled rejection.
-      started.catch(() => {});
+      void started.catch(() => {});
       running.push(started);
     }
     yield [item, await running[at]!];

@@ -114,7 +114,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (!reports.every(isHeld)) process.exitCode = 1;
 }
 
-main(process.argv.slice(2))
+void main(process.argv.slice(2))
   .catch((error: unknown) => {
     process.stderr.write(
       `load: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,

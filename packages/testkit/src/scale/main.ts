@@ -80,7 +80,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (file !== undefined) writeFileSync(file, `${JSON.stringify(size, undefined, 2)}\n`);
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+void main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`scale: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exitCode = 1;
 });

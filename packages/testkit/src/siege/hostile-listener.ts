@@ -48,7 +48,7 @@ export async function startListener(): Promise<HostileListener> {
     calls++;
     const peer = new HostilePeer(socket);
     open.add(peer);
-    peer.closed.then(() => open.delete(peer));
+    void peer.closed.then(() => open.delete(peer));
     listener.onCall(peer);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -58,7 +58,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (failed.length > 0) process.exitCode = 1;
 }
 
-main(process.argv.slice(2))
+void main(process.argv.slice(2))
   .catch((error: unknown) => {
     process.stderr.write(`siege: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;

@@ -156,7 +156,7 @@ function probe({ port, controlPort, perSecond, method }: ProberOrder): void {
 }
 
 if (process.argv[2] === "control") {
-  startControl().then((port) => process.send!(port));
+  void startControl().then((port) => process.send!(port));
   process.once("disconnect", () => process.exit());
 } else {
   process.once("message", (order: ProberOrder) => probe(order));

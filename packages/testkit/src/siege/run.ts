@@ -175,7 +175,7 @@ async function observe(
   const watch = watchHonest(new HonestPeer(target, honest, template.chain.wallets.alice.address));
   const connection = await watch.peer.connectionId();
   let hasEnded = false;
-  target.ended.then(() => {
+  void target.ended.then(() => {
     hasEnded = true;
   });
   const idleMiB = startPeak(target.pid);

@@ -61,7 +61,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+void main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`sync: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exitCode = 1;
 });

@@ -107,7 +107,7 @@ export class CacheBeside {
     const kept: Promise<void>[] = [];
     for (const change of takeOver(cache, cacheId(image), taking)) {
       const done = commit(change);
-      done.catch(() => undefined); // the caller awaits the error below
+      void done.catch(() => undefined); // the caller awaits the error below
       kept.push(done);
       await setImmediate();
     }

@@ -74,7 +74,7 @@ export class Heartbeats {
       beat.over = touchUntilOver(path, end.signal, touchOrCreate);
     };
     // Who joins gets the error.
-    made.then(touchIt, () => undefined);
+    void made.then(touchIt, () => undefined);
     this.#beats.set(folder, beat);
     return beat;
   }

@@ -65,7 +65,7 @@ export class KeptAddresses {
 
   /** Writes the file once the wallet recognises all it has to. */
   writeWhenReady(wallet: Pick<Wallet, "subaddresses" | "whenReady">): void {
-    wallet.whenReady().then(
+    void wallet.whenReady().then(
       () => this.write(wallet),
       () => undefined, // whoever needs the table gets the error there
     );

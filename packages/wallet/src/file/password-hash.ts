@@ -23,7 +23,7 @@ class HashesOfNothing {
     const bytes = new Uint8Array(0);
     const made = this.#byRounds.get(rounds) ?? this.#threads.run("slowHash", { bytes, rounds });
     this.#byRounds.set(rounds, made);
-    made.catch(() => this.#byRounds.delete(rounds));
+    void made.catch(() => this.#byRounds.delete(rounds));
     return copyOf(made);
   }
 
@@ -38,7 +38,7 @@ class HashesOfNothing {
     const name = Buffer.from(seed).toString("hex");
     const made = this.#bySeed.get(name) ?? this.#threads.run("slowHash", { bytes: seed.slice(), rounds: 1 });
     this.#bySeed.set(name, made);
-    made.catch(() => this.#bySeed.delete(name));
+    void made.catch(() => this.#bySeed.delete(name));
     return copyOf(made);
   }
 }

@@ -152,7 +152,7 @@ export class Membership {
     this.#handingOver.clear();
     this.#unknown.clear();
     // If the database cannot be reached, the other members remove this one.
-    if (former !== undefined) leases.leave(former).catch(() => undefined);
+    if (former !== undefined) void leases.leave(former).catch(() => undefined);
     onEnded();
   }
 

@@ -186,7 +186,7 @@ export class OutputPages {
   }
 
   /** Has many outputs found by account and address, after rows were added, in steps between which nothing may change. */
-  protected *indexFree(): Generator<void> {
+  protected *indexFree(): Generator<void, void> {
     if (this.end >= MANY_OUTPUTS) this.#free = yield* FreePlaces.of(this.pages, this.end);
   }
 

@@ -50,7 +50,7 @@ export type Source = { readonly daemon: Daemon; readonly checkForks: ReturnType<
 /** Requests the next blocks; `lastId` (32 bytes) is the id of the last block received. */
 export function ask(source: Source, position: Position, lastId: Uint8Array | undefined): Asked {
   const request: Asked = { batch: fetchBatch(source, position, lastId), isHere: false };
-  request.batch.then(
+  void request.batch.then(
     () => (request.isHere = true),
     () => undefined, // the caller that awaits it gets the error
   );

@@ -127,7 +127,7 @@ export class Begun {
   constructor(piece: Batch, seats: readonly Seat[], threads: SiftThreads | undefined) {
     this.piece = piece;
     this.#siftResults = this.#begin(seats, threads);
-    this.#siftResults.catch(() => undefined); // `finish` reports the error
+    void this.#siftResults.catch(() => undefined); // `finish` reports the error
   }
 
   async #begin(seats: readonly Seat[], threads: SiftThreads | undefined): Promise<Map<Follower, Sifted>> {

@@ -138,7 +138,7 @@ async function lookFor(daemon: Daemon, asking: readonly Asking[]): Promise<void>
     asking.map(({ looker }) => looker),
   );
   for (const [i, { resolve, reject }] of asking.entries())
-    pictures.then((all) => resolve(all[i]!())).catch(reject);
+    void pictures.then((all) => resolve(all[i]!())).catch(reject);
 }
 
 /** The feeds of one scan thread. */

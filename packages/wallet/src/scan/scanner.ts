@@ -87,14 +87,14 @@ export class Scanner {
       },
     });
     this.ready = this.#wait(OPENING);
-    this.ready.catch(() => undefined); // users of the table get the error there
+    void this.ready.catch(() => undefined); // users of the table get the error there
     this.#send({ kind: "open", ...parts, marks, ranges, imageFactors: images.factors });
     const sent = runSliced(this.#sendImages(images.hashes));
     if (sent === undefined) return;
     this.#imagesSent = sent.then(() => {
       this.#imagesSent = undefined;
     });
-    this.#imagesSent.catch(() => undefined); // every scan gets the error
+    void this.#imagesSent.catch(() => undefined); // every scan gets the error
   }
 
   /** Sends the thread hashes of key images, in slices: they may have to be read from a store. */

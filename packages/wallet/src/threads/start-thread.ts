@@ -18,7 +18,7 @@ export function startHere(load: () => Promise<Serve>): Thread {
   near.on("message", (message) => events.emit("message", message));
   near.once("close", () => events.emit("exit", 0));
   // Messages wait in the port until then.
-  load().then(
+  void load().then(
     (serve) => {
       serve(far);
       far.unref();

@@ -134,7 +134,7 @@ export class WorkThreads {
     for (const items of lists) {
       const job = this.run(name, { items, common } as unknown as JobInput<K>);
       // If it fails while an earlier one is awaited, that is told where its own turn comes.
-      job.catch(() => undefined);
+      void job.catch(() => undefined);
       running.push(job);
       if (running.length >= LISTS_A_THREAD * this.#places) yield await running.shift()!;
     }

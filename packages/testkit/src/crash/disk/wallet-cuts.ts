@@ -251,7 +251,7 @@ function watchCommits(
     const over = () => {
       isOver = true;
     };
-    commit.then(over, over);
+    void commit.then(over, over);
     while (!isOver) {
       onMoment();
       await setImmediate();

@@ -103,7 +103,7 @@ export class HookConsumer {
     this.#chance = chance;
     this.#server = createServer((request, response) => {
       response.on("error", () => undefined);
-      bodyOf(request).then(
+      void bodyOf(request).then(
         (event) => {
           if (this.#fails()) {
             this.refused++;

@@ -146,7 +146,7 @@ class Rounds {
     return (response.addresses as readonly string[]).map((address) => {
       const name = names[this.#lastPayer++ % names.length]!;
       const payment = this.#pay({ name, address, key: `${round}-${name}` }, () => chance.pick(members));
-      payment.catch(() => undefined); // heard of below
+      void payment.catch(() => undefined); // heard of below
       return payment;
     });
   }

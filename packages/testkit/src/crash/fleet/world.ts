@@ -159,7 +159,7 @@ function mayPass(error: unknown): boolean {
 }
 
 async function within<T>(ms: number, what: string, response: Promise<T>): Promise<T> {
-  response.catch(() => undefined);
+  void response.catch(() => undefined);
   const late = delay(ms, undefined, { ref: false }).then(() => {
     throw new Error(`no answer to ${what} in ${ms} ms`);
   });

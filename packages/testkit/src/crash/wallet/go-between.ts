@@ -39,7 +39,7 @@ export async function startGoBetween(nodeUrl: string): Promise<GoBetween> {
     response.end(bytes);
   };
   const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
+    void handle(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

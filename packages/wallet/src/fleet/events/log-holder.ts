@@ -121,7 +121,7 @@ export class LogHolder {
   lost(): void {
     this.#owner = undefined;
     const closing = this.#close();
-    closing.catch((error) => this.#parts.log.warn("the event log can't be closed", { error }));
+    void closing.catch((error) => this.#parts.log.warn("the event log can't be closed", { error }));
   }
 
   /** Leaves the log to another process, if there is one: the events of wallets that are closed now go there. */
