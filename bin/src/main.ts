@@ -1,4 +1,4 @@
-import { setFlagsFromString } from "node:v8";
+import { tuneEngine } from "./engine.ts";
 import { BadUsage } from "./flags.ts";
 
 const usage = `anulo node    [flags]   a Monero node (as monerod)
@@ -24,37 +24,7 @@ const commands: { readonly [name: string]: () => Promise<(args: readonly string[
   devnet: async () => (await import("./devnet.ts")).runDevnet,
 };
 
-/**
- * New objects of each thread get 2 MiB, where V8 would take 32 for good as soon as much is read at once. Measured on a
- * sync: 34 MiB less, in the same time; on a wallet service with 100 wallets 29 MiB less. So little is collected by one
- * thread: to divide it among several takes longer than it saves. Measured on that service: 4 % less of the processor.
- * Functions are optimised after three times the usual work: most of those that a start or a few payments would have
- * compiled are not needed for long. Measured: a start takes 230 instead of 280 ms of the processor and 4 MiB less, the
- * first 100 payments 6.4 instead of 7.3 ms each, later ones the same.
- * The few buffers of a small new space are freed at once: to wake another thread for them takes longer than the rest of
- * the collection. Measured beside other work on a wallet service with 100 wallets that follow blocks: 0.7 instead of 3 ms
- * a collection.
- */
-function tuneEngine(): void {
-  keepNewSpacesSmall();
-  // V8 sets the factor to 2 again whenever the heap of another thread is set up.
-  process.on("worker", (worker) => worker.once("online", keepNewSpacesSmall));
-  setFlagsFromString("--no-parallel-scavenge");
-  setFlagsFromString("--no-concurrent-array-buffer-sweeping");
-  setFlagsFromString(compileLater);
-}
-
-/** V8 counts calls of a function since version 12, where its former flag is an error on every start. */
-const compileLater =
-  Number.parseInt(process.versions.v8, 10) < 12
-    ? "--interrupt-budget=400000"
-    : "--invocation-count-for-turbofan=9000";
-
 const isService = (name: string): boolean => name === "node" || name === "wallet";
-
-function keepNewSpacesSmall(): void {
-  setFlagsFromString("--semi-space-growth-factor=1");
-}
 
 async function main([name = "", ...args]: readonly string[]): Promise<void> {
   if (name === "help" && args[0] !== undefined) return await main([args[0], "--help"]);

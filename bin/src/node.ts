@@ -13,9 +13,9 @@ import { consoleFlags, pagesOf } from "./console-flags.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { descriptorLimit } from "./descriptor-limit.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
+import { optimizeInUse, setHeapGrowth } from "./engine.ts";
 import type { FlagTable, Values } from "./flags.ts";
 import { nameFoundChain } from "./found-chain.ts";
-import { setHeapGrowth } from "./heap-growth.ts";
 import { metricsAddressOf, metricsFlags, serveMetrics } from "./metrics-flags.ts";
 import { createMigrationBar } from "./migration-bar.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
@@ -159,6 +159,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
     ...options,
     onMigration: createMigrationBar(),
     onUnusualBlockRate: onUnusualBlockRate,
+    onRead: optimizeInUse(),
     ...(address && { onCall: calls.onCall }),
   });
   mkdirSync(dirname(options.databasePath), { recursive: true });

@@ -14,6 +14,7 @@ import { consoleFlags, pagesOf } from "./console-flags.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import { aliasesOf, dnsFlags } from "./dns-flags.ts";
+import { optimizeInUse } from "./engine.ts";
 import { eventFlags, eventLogOf } from "./event-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
@@ -207,7 +208,8 @@ export async function runWallet(args: readonly string[]): Promise<void> {
   const address = metricsAddressOf(flags);
   const calls = createCallTally();
   const signalled = untilSignalled();
-  const service = await start({ ...options, ...(address && { onCall: calls.onCall }) });
+  const onRead = optimizeInUse();
+  const service = await start({ ...options, onRead, ...(address && { onCall: calls.onCall }) });
   const endWatch = await watch(service, { calls, address, log: options.log }).catch(async (error) => {
     await service.stop();
     throw error;

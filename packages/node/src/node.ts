@@ -51,7 +51,7 @@ const defaultListen: readonly Listener[] = [{ host: "127.0.0.1", port: 0 }];
 
 /** Options of a node. All but the network may be left out. */
 export interface NodeOptions
-  extends Pick<RpcServerOptions<never>, "onCall" | "pages">,
+  extends Pick<RpcServerOptions<never>, "onCall" | "onRead" | "pages">,
     Pick<StoreOptions, "onMigration"> {
   /** A network's name; or its parameters, for tests on chains with other hard forks. */
   readonly network: NetworkName | Network;
@@ -494,6 +494,7 @@ async function serve(
     pages: options.pages,
     log: log.in("daemon.rpc"),
     onCall: options.onCall,
+    onRead: options.onRead,
   });
   return server;
 }

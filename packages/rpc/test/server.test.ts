@@ -444,4 +444,15 @@ describe("what a service tells of its calls", () => {
     assert.deepEqual(new Set(ids), new Set(["order-7"]));
     assert.equal(ids.length, 5, "a call each, a refusal and a failure");
   });
+
+  it("counts before they run the calls that only read", async (t) => {
+    let reads = 0;
+    const [url = ""] = await start(t, { onRead: () => reads++ });
+    const send = (path: string, body = "") => fetch(`${url}${path}`, { method: "POST", body });
+    await send("/get_height");
+    await send("/json_rpc", '{"id":1,"method":"get_block_count"}');
+    assert.equal(reads, 2);
+    await send("/pop_blocks", '{"nblocks":1}');
+    assert.equal(reads, 2);
+  });
 });

@@ -13,7 +13,7 @@ import type { NetworkName } from "./state.ts";
 
 export type WalletServiceOptions = Pick<
   RpcServerOptions<never>,
-  "limits" | "onCall" | "origins" | "pages" | "tls"
+  "limits" | "onCall" | "onRead" | "origins" | "pages" | "tls"
 > & {
   readonly listen: readonly Listener[];
   /** The folder of the wallets; without it no wallet with files can be created or opened. */

@@ -219,6 +219,7 @@ export class WalletService implements Common {
       ...(this.access !== undefined && { tokens: this.access.tokens }),
       log: this.log.in("wallet.rpc"),
       onCall: this.options.onCall,
+      onRead: this.options.onRead,
       limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
       ...(origins !== undefined && { origins }),
       ...(pages !== undefined && { pages }),

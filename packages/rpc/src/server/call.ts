@@ -59,6 +59,8 @@ export type Rules<Context> = {
   /** Called once a call has ended, however it ended. */
   readonly release?: (context: Context) => void;
   readonly log?: Logger;
+  /** Called before every call that only reads. */
+  readonly onRead?: (() => void) | undefined;
   /** Called for every call that was run, once it has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined;
 };
@@ -155,6 +157,7 @@ export function runHandler<Context>(
   const { name, cost, reads } = implementation.call;
   rules.log?.info("call", { call: name, from: request.remoteAddress, request: request.id });
   const { rows } = request.caller;
+  if (reads) rules.onRead?.();
   const run = () =>
     whenReady(rules.context(request), (context) =>
       whenOver(
