@@ -42,7 +42,9 @@ function isMessage(node) {
   if (ts.isTemplateExpression(node)) return true;
   if (ts.isNewExpression(node)) return /Error$/.test(node.expression.getText());
   if (!ts.isCallExpression(node)) return false;
-  return /(^|\.|\b)(log|logger|console|process\.std(out|err))\??\.\w+$/.test(node.expression.getText());
+  return /(^|\.|\b)(log|logger|console|process\.std(out|err))(\s*\??\.in\([^()]*\))?\s*\??\.\w+$/.test(
+    node.expression.getText(),
+  );
 }
 
 /** What has no part in the running program. */
