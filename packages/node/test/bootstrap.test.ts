@@ -321,6 +321,31 @@ test("of public nodes one that fails makes room for the next", async () => {
   }
 });
 
+test("a public node that refuses a call is asked on, one that gives no answer makes room", async () => {
+  const ahead = await start();
+  await mine(ahead, 12);
+  const port = Number(new URL(ahead.node.urls[0]!).port);
+  const bootstrap = createBootstrap({
+    height: () => 1,
+    noSync: false,
+    publicNodes: () => ({ white: [known("127.0.0.1", port)], gray: [] }),
+    proxy: undefined,
+    log: silent.in("test"),
+  });
+  try {
+    bootstrap.choose({ address: "auto" });
+    const node = (await bootstrap.nodeAhead())!;
+    assert.equal(await node.ask("getBlockHeaderByHeight", { height: 50n }), undefined);
+    assert.equal(bootstrap.address, ahead.address);
+    assert.equal((await node.ask("getHeight", {}))!.height, 13);
+    await stop(ahead);
+    assert.equal(await node.ask("getHeight", {}), undefined);
+    assert.equal(bootstrap.address, "");
+  } finally {
+    bootstrap.stop();
+  }
+});
+
 test("four questions are with the bootstrap node at once, and further ones wait for their answers", {
   timeout: 120_000,
 }, async ({ signal }) => {

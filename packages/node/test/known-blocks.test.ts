@@ -234,6 +234,9 @@ test("a group counts for nothing when one id or one weight in it is another", ()
     assert.equal(announce(0, 1024, { ids }), 0);
     assert.equal(idAt(0), undefined);
   }
+  const onOurs = confirming(700);
+  const others = Array.from({ length: 401 }, (_, i) => onOurs.id(i === 0 ? 699 : -1));
+  assert.equal(onOurs.announce(699, 1100, { ids: others }), 0, "also one that our own chain begins");
   const { announce, weights } = confirming(1);
   assert.equal(announce(0, 1024, { weights: weights.slice(0, 1024) }), 1024);
   assert.equal(
@@ -259,6 +262,15 @@ test("groups far below the top are forgotten", () => {
   confirm(group(20));
   assert.equal(idAt(0), undefined);
   assert.notEqual(idAt(height), undefined);
+});
+
+test("no more than 256 groups are kept at once", () => {
+  const known = { height: 300 * KNOWN_GROUP_BLOCKS, isGroup: () => true };
+  const { confirm, idAt } = createConfirmedBlocks(known, { height: () => 1, blockInfos: () => [] });
+  const ids = Array.from({ length: 260 * KNOWN_GROUP_BLOCKS }, () => new Uint8Array(32));
+  assert.equal(confirm({ start: 0, ids, weights: undefined, isToTop: false }), ids.length);
+  assert.notEqual(idAt(256 * KNOWN_GROUP_BLOCKS - 1), undefined);
+  assert.equal(idAt(256 * KNOWN_GROUP_BLOCKS), undefined);
 });
 
 test("bytes of another length are no known blocks", () => {

@@ -5,6 +5,7 @@ import { networks, writePortable } from "@anulo/protocol";
 import { daemon, RowMeter } from "@anulo/rpc";
 import { createAnswerMemory } from "../src/rpc/memory.ts";
 import { binaryOutputDistribution, outputDistribution } from "../src/rpc/output-distribution.ts";
+import { outputHandlers } from "../src/rpc/outputs.ts";
 
 /** Blocks of one branch: its name makes their ids and counts. */
 function branch(name: string, length: number) {
@@ -99,4 +100,19 @@ test("a distribution that grew with the chain is the one of a node that was neve
     fresh.become(blocks);
     assert.deepEqual(await answers(node.context), await answers(fresh.context));
   }
+});
+
+test("where a caller does not say whether a distribution is to be binary, the dialect does", async () => {
+  const node = createNode();
+  node.become(branch("main", 100));
+  const { handler } = outputHandlers().find(({ call }) => call.name === "get_output_distribution")!;
+  const question = { amounts: [0n], from_height: 0, to_height: 0, cumulative: false, compress: false };
+  const isBinary = async (dialect: string, binary?: boolean) => {
+    const context = { ...(node.context as object), dialect } as never;
+    const answer = await handler!({ ...question, binary } as never, context);
+    const { distributions } = withStatus(answer as object) as { distributions: { binary: boolean }[] };
+    return distributions[0]!.binary;
+  };
+  assert.deepEqual([await isBinary("contract"), await isBinary("upstream")], [false, true]);
+  assert.deepEqual([await isBinary("contract", true), await isBinary("upstream", false)], [true, false]);
 });

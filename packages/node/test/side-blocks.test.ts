@@ -237,3 +237,36 @@ test("no more than 10,000 side blocks are kept, and 64 MiB of them", async (t) =
   assert.deepEqual(leaving(few, room), []);
   assert.deepEqual(leaving(few, room + 1), [0n]);
 });
+
+test("a side block whose children are gone is the end of its branch again", async (t) => {
+  const chain = await emptyChain();
+  t.after(() => chain.close());
+  const { header, ...rest } = readBlock(recordedChain()[0]!.blob);
+  const idOf = (number: number) => new Uint8Array(32).fill(number);
+  const rowOf = (number: number, parent: number) => ({
+    hash: idOf(number),
+    height: 1,
+    cumulativeDifficulty: BigInt(number),
+    alreadyGenerated: 0n,
+    weight: 1,
+    blob: writeBlock({ ...rest, header: { ...header, previousId: idOf(parent) } }),
+  });
+  // Above 1 there are 2 and 3, above 3 there is 4.
+  const rows = [rowOf(1, 0), rowOf(2, 1), rowOf(3, 1), rowOf(4, 3)];
+  const blocks = createSideBlocks({ ...chain.parts.store.read, alternativeBlocks: () => rows });
+  const writer = { removeAlternativeBlock: () => undefined } as unknown as Parameters<
+    ReturnType<typeof blocks.draft>["remove"]
+  >[0];
+  const heaviestWithout = (number: number) => {
+    const draft = blocks.draft();
+    draft.remove(writer, toHex(idOf(number)));
+    draft.apply();
+    return blocks.heaviest()?.cumulativeDifficulty;
+  };
+  assert.equal(blocks.heaviest()?.cumulativeDifficulty, 4n);
+  assert.equal(heaviestWithout(4), 3n);
+  assert.equal(heaviestWithout(3), 2n);
+  assert.equal(heaviestWithout(2), 1n);
+  assert.deepEqual([...blocks.draft().withDescendants([toHex(idOf(1))])].length, 1);
+  assert.equal(heaviestWithout(1), undefined);
+});
