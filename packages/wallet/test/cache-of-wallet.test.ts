@@ -164,6 +164,7 @@ test("outputs are written in the order of the chain, spent by blocks that were s
   assert.equal(oneTimeKeys.length, 4);
   assert.deepEqual([blocks.offset, blockIds.length], [0n, 4], "with the genesis block");
   const { prefix } = transfers[0]!;
+  assert.deepEqual([...prefix.extra], [1, ...filled(7)], "its public key, and nothing behind it");
   const key0 = state.outputs.at(1)!.oneTimeKey;
   assert.deepEqual(prefix.outputs[1], { amount: 0n, target: { type: "key", key: key0 } });
 });

@@ -161,6 +161,11 @@ test("strings of another round, of a stranger, twice or too few are refused", ()
   refused([second, third, stranger]);
   refused([firstMessage(secretsOf(1)), firstMessage(secretsOf(2))]);
   refused([]);
+  // The third signer's keys, signed by nobody who takes part: all that is counted fits.
+  const { round, keys } = parseKeyExchangeMessage(third);
+  const { spendSecret } = secretsOf(9);
+  const copy = formatKeyExchangeMessage({ round, keys, commonSecret: undefined }, spendSecret);
+  assert.throws(() => continueKeyExchange(own, [second, copy]), /unexpected signer/);
   const first = firstMessage(secretsOf(1));
   assert.throws(() => startKeyExchange(secretsOf(0), [first, first], 2), KeyExchangeRefused);
   assert.throws(() => startKeyExchange(secretsOf(0), [first], 3), KeyExchangeRefused);

@@ -18,7 +18,11 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { publicKeyOf, randomScalar } from "@anulo/crypto";
 import { createLog, type LogLine } from "@anulo/rpc";
+import { StoreUnavailable } from "@anulo/store";
 import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
+import type { LedgerStore, StoredWallet } from "../src/file/open-rows.ts";
+import { divideCopy } from "../src/file/own-store.ts";
+import { pathsOfFile } from "../src/file/wallet-files.ts";
 import { closeRuntime, createRuntime } from "../src/runtime.ts";
 import type { WalletKeys } from "../src/state.ts";
 import { startTestService } from "./service.ts";
@@ -184,6 +188,20 @@ test("copies of a wallet's files in one folder are wallets of their own", async 
     await call.openWallet({ filename: "z", password: "q" });
     assert.equal((await call.getAttribute({ key: "a" })).value, "of x");
   });
+});
+
+test("a copy keeps the name of its rows where they can't be read now, to be opened later", async (t) => {
+  const { folderOf, during, create } = world(t);
+  await create("one", "folder");
+  const folder = folderOf("one");
+  for (const ending of ["", ".keys", ".anulo"])
+    copyFileSync(join(folder, `w${ending}`), join(folder, `x${ending}`));
+  const engine = { markOf: () => Promise.reject(new StoreUnavailable("the disk is away")) };
+  const store = { engine, folder: join(folder, ".anulo-store") } as unknown as LedgerStore;
+  const wallet = { paths: pathsOfFile(join(folder, "x")) } as StoredWallet;
+  await assert.rejects(divideCopy(wallet, store), StoreUnavailable);
+  assert.deepEqual(readFileSync(join(folder, "x.anulo")), readFileSync(join(folder, "w.anulo")));
+  await during("one", "folder", (call) => checkKept(call, "x"));
 });
 
 const runtime = createRuntime();

@@ -59,26 +59,56 @@ test("spends that are not to be looked up now are left to the next refresh, whoe
   }
 });
 
+const G = publicKeyOf(Uint8Array.of(1, ...new Uint8Array(31)));
+
+/** What somebody tells of `outputs` in the wallet's own name, with some of it changed, and of `count` more. */
+async function sealedInfo(wallet: Wallet, info: Partial<SignerInfo>, count = 0): Promise<Uint8Array> {
+  const told = outputs.map(({ oneTimeKey }) => ({
+    signer: signerKeyOf(second),
+    nonces: [G, G].map((L) => ({ L, R: L })),
+    partialKeyImages: second.shares.map((share) => keyImageOf(oneTimeKey, share)),
+    ...info,
+  }));
+  const { spendPublic, viewPublic } = wallet.keys;
+  const infos = [
+    ...told,
+    ...Array<SignerInfo>(count).fill({ ...told[0]!, partialKeyImages: [new Uint8Array(32).fill(2)] }),
+  ];
+  const plain = concatBytes(spendPublic, viewPublic, told[0]!.signer, encode(signerInfos, infos));
+  return seal(magicOf("Monero multisig export", 1), plain, wallet);
+}
+
+test("a trusted node tells of each output whether it is spent, under the key image it was sent", async () => {
+  const sealed = [await exportInfo(walletOf(second), second)];
+  const { wallet, scans, undone } = importing();
+  const asked: string[] = [];
+  const isKeyImageSpent = async ({ key_images }: { readonly key_images: readonly string[] }) => {
+    asked.push(...key_images);
+    return { status: "OK", spent_status: key_images.map(() => 0) };
+  };
+  Object.assign(wallet, { daemon: { isTrusted: true, client: { isKeyImageSpent } } });
+  assert.equal(await importInfo(wallet, first, { sealed, isLookedUp: true }), 2);
+  const images = outputs.map(({ keyImage }) => toHex(keyImage!));
+  assert.deepEqual(asked, images);
+  assert.deepEqual(
+    [...wallet.state.outputs].map(({ keyImage }) => keyImage && toHex(keyImage)),
+    images,
+  );
+  assert.deepEqual({ scans, undone }, { scans: [], undone: [] });
+});
+
+test("what somebody tells who is none of the signers is refused", async () => {
+  const { wallet } = importing();
+  const stranger = publicKeyOf(Uint8Array.of(7, ...new Uint8Array(31)));
+  const sealed = [await sealedInfo(wallet, { signer: stranger })];
+  await assert.rejects(importInfo(wallet, first, { sealed, isLookedUp: true }), /not a member/);
+  assert.equal(wallet.state.multisigInfos.size, 0);
+});
+
 test("a signer who tells more than he has, or of more outputs than there are, makes nobody compute it", async () => {
   const { wallet } = importing();
-  const G = publicKeyOf(Uint8Array.of(1, ...new Uint8Array(31)));
-  const infoWith = (info: Partial<SignerInfo>, count: number) => {
-    const told = outputs.map(({ oneTimeKey }) => ({
-      signer: signerKeyOf(second),
-      nonces: [G, G].map((L) => ({ L, R: L })),
-      partialKeyImages: second.shares.map((share) => keyImageOf(oneTimeKey, share)),
-      ...info,
-    }));
-    const { spendPublic, viewPublic } = wallet.keys;
-    const infos = [
-      ...told,
-      ...Array<SignerInfo>(count).fill({ ...told[0]!, partialKeyImages: [new Uint8Array(32).fill(2)] }),
-    ];
-    const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(second), encode(signerInfos, infos));
-    return seal(magicOf("Monero multisig export", 1), plain, wallet);
-  };
   const take = async (info: Partial<SignerInfo>, more = 0) =>
-    importInfo(wallet, first, { sealed: [await infoWith(info, more)], isLookedUp: true });
+    importInfo(wallet, first, { sealed: [await sealedInfo(wallet, info, more)], isLookedUp: true });
   await assert.rejects(take({ nonces: Array(3).fill({ L: G, R: G }) }), /more than a signer has/);
   await assert.rejects(take({ partialKeyImages: [G, G] }), /more than a signer has/);
   // Beyond the outputs there are nothing is looked at, be it no point.

@@ -1,0 +1,58 @@
+/** Long loops let everything else run now and then, however fast they are. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { chosen } from "../src/file/cache-items.ts";
+import { reserveOf } from "../src/proofs/reserve-outputs.ts";
+import { placesWhere } from "../src/transfer/candidates.ts";
+import { ledgerOf } from "./many-outputs.ts";
+
+/** Turns of the event loop that some work lets pass, where each look at the clock finds the time of a slice over. */
+async function turnsDuring<T>(
+  t: TestContext,
+  work: () => T | Promise<T>,
+): Promise<{ turns: number; result: T }> {
+  let nowMs = 0;
+  t.mock.method(performance, "now", () => {
+    nowMs += 1000;
+    return nowMs;
+  });
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    if (isOver) return;
+    turns++;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    return { result: await work(), turns };
+  } finally {
+    isOver = true;
+    t.mock.restoreAll();
+  }
+}
+
+const COUNT = 5000;
+
+test("what of a wallet goes into a cache is chosen with a pause every hundred items or so", async (t) => {
+  const { result, turns } = await turnsDuring(t, () => chosen(COUNT, (index) => index % 2 === 0));
+  assert.equal(result.length, COUNT / 2);
+  assert.ok(turns >= COUNT / 100, `${turns} turns`);
+});
+
+test("the outputs of a reserve proof are found with a pause every few hundred", async (t) => {
+  const { outputs } = ledgerOf({ count: COUNT, amount: () => 5n, addresses: 3 }).state;
+  const { result, turns } = await turnsDuring(t, () => reserveOf(outputs, undefined));
+  assert.deepEqual([result.provable.length, result.total], [COUNT, 5n * BigInt(COUNT)]);
+  assert.ok(turns >= COUNT / 500, `${turns} turns`);
+});
+
+test("places for a payment are looked through with a pause every thousand or so", () => {
+  const places = Uint32Array.from({ length: COUNT }, (_, place) => place);
+  const steps = placesWhere(places, (place) => place % 3 === 0);
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) pauses++;
+  assert.equal(step.value.length, Math.ceil(COUNT / 3));
+  assert.ok(pauses >= COUNT / 2000, `${pauses} pauses`);
+});
