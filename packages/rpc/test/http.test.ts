@@ -9,6 +9,7 @@ import { BadFraming, createBodyReader } from "../src/server/http/body-reader.ts"
 import { HttpConnection, type HttpService } from "../src/server/http/connection.ts";
 import type { HttpAnswer } from "../src/server/http/http-answer.ts";
 import { parseRequestHead, type RequestHead } from "../src/server/http/request-head.ts";
+import { ResponseBatch } from "../src/server/http/response-batch.ts";
 
 const head = (...lines: string[]): RequestHead | undefined => parseRequestHead(lines.join("\r\n"));
 
@@ -184,13 +185,16 @@ function connection(limits: Partial<Limits> = {}) {
     answer: () => new Promise<HttpAnswer>((resolve) => waiting.push(resolve)),
     closed: () => {},
   };
-  const http = new HttpConnection(socket as unknown as Socket, service);
+  const http = new HttpConnection(socket as unknown as Socket, service, new ResponseBatch());
   return { socket, waiting, http, share, caller: callers[0]!, held: () => share.heldBytes };
 }
 
 const request = (length: number) => `POST / HTTP/1.1\r\nContent-Length: ${length}\r\n\r\n`;
 const MiB = 1024 * 1024;
-const tick = () => new Promise((resolve) => setImmediate(resolve));
+/** Responses that are ready are sent in the turn after this one. */
+async function tick(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 /** On a busy machine a turn may end before all of the input is looked at. */
 async function tickUntil(condition: () => boolean): Promise<void> {
@@ -324,6 +328,28 @@ describe("connection", () => {
     await tick();
     assert.equal(socket.sent, "one");
     await assertCutOff(socket);
+  });
+
+  it("sends a response that is ready when its service stops, and none on a connection that was cut", async () => {
+    const cost = { requestBytes: 1, memoryBytes: 1, rows: 1, responseBytes: 1000 };
+    /** A connection whose response is ready, but not sent. */
+    const ready = async () => {
+      const { socket, waiting, http, share, caller } = connection();
+      const { hold } = (await share.admit(caller, cost))!;
+      socket.push(request(0));
+      await tick();
+      waiting[0]!({ head: "head", body: "whole", closes: false, hold });
+      for (let steps = 0; steps < 5; steps++) await undefined;
+      assert.deepEqual([socket.sent, share.heldBytes], ["", 1000]);
+      return { socket, http, share };
+    };
+    const stopped = await ready();
+    stopped.http.giveUp();
+    assert.deepEqual([stopped.socket.sent, stopped.share.heldBytes], ["headwhole", 0]);
+    const cut = await ready();
+    cut.http.cut();
+    await tick();
+    assert.deepEqual([cut.socket.sent, cut.share.heldBytes], ["", 0]);
   });
 
   it("gives back memory as bytes of an answer leave, and cuts off who takes them too slowly", async () => {

@@ -21,6 +21,7 @@ import { CallerShare } from "../src/server/caller-share.ts";
 import { EventStream, eventText } from "../src/server/event-stream.ts";
 import { HttpConnection } from "../src/server/http/connection.ts";
 import type { HttpAnswer } from "../src/server/http/http-answer.ts";
+import { ResponseBatch } from "../src/server/http/response-batch.ts";
 
 const stream = resource({
   path: "/stream",
@@ -329,7 +330,10 @@ class FakeSocket extends Duplex {
   }
 }
 
-const tick = () => new Promise((resolve) => setImmediate(resolve));
+/** Responses that are ready are sent in the turn after this one. */
+async function tick(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 /** A stream of events that come when they are asked for, up to `count`. */
 async function streaming(count: number, asked: Partial<Limits> = {}) {
@@ -353,17 +357,21 @@ async function streaming(count: number, asked: Partial<Limits> = {}) {
       closes: true,
       stream: new EventStream(source, { maxWaitingBytes: 1000, onEnd: () => void state.ends++ }),
     });
-  const http = new HttpConnection(socket as unknown as Socket, {
-    limits,
-    requestBytesOf: () => 0,
-    open: (remoteAddress) => share.open(remoteAddress),
-    screen: () => undefined,
-    answer: () =>
-      new Promise((made) => {
-        resolve = made;
-      }),
-    closed: () => {},
-  });
+  const http = new HttpConnection(
+    socket as unknown as Socket,
+    {
+      limits,
+      requestBytesOf: () => 0,
+      open: (remoteAddress) => share.open(remoteAddress),
+      screen: () => undefined,
+      answer: () =>
+        new Promise((made) => {
+          resolve = made;
+        }),
+      closed: () => {},
+    },
+    new ResponseBatch(),
+  );
   return {
     socket,
     http,

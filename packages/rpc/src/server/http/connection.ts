@@ -6,6 +6,7 @@ import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts"
 import type { ByteStream, HttpAnswer, OtherProtocol } from "./http-answer.ts";
 import { Outgoing } from "./outgoing.ts";
 import { parseRequestHead, type RequestHead } from "./request-head.ts";
+import type { ResponseBatch } from "./response-batch.ts";
 import { Streaming } from "./streaming.ts";
 
 /** The limits of one connection. */
@@ -65,6 +66,7 @@ export class HttpConnection {
   readonly socket: Socket;
   readonly #service: HttpService;
   readonly #caller: Caller;
+  readonly #batch: ResponseBatch;
   #state: State = "idle";
   #since = performance.now();
   /** Time since it began to process input in this turn of the event loop: other connections get their turns. */
@@ -82,13 +84,15 @@ export class HttpConnection {
   /** Ends a pause in reading a body. */
   #pauseTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
-  /** True while a handler runs. */
+  /** True while a handler runs, and until its response is to be sent. */
   #isAwaited = false;
   #isStopping = false;
 
-  constructor(socket: Socket, service: HttpService) {
+  /** `batch` sends responses together with those of other connections. */
+  constructor(socket: Socket, service: HttpService, batch: ResponseBatch) {
     this.socket = socket;
     this.#service = service;
+    this.#batch = batch;
     this.#caller = service.open(socket.remoteAddress ?? "");
     socket.on("data", (bytes: Buffer) => this.begin(bytes));
     socket.on("end", () => this.#onEnd());
@@ -143,6 +147,7 @@ export class HttpConnection {
 
   /** Ends the connection; a caller that waits for a response is informed that none will come. */
   giveUp(): void {
+    this.#batch.sendAll();
     if (!this.#isAwaited) return void this.cut();
     this.#isAwaited = false;
     this.socket.write(NO_MORE_ANSWERS);
@@ -266,11 +271,16 @@ export class HttpConnection {
     this.#isAwaited = true;
     void whenReady(this.#service.answer(head, body, this.#caller), (answer) => {
       if (this.#state === "closed" || !this.#isAwaited) return void drop(answer);
-      this.#isAwaited = false;
       this.#caller.request.resize(0);
-      if (answer === undefined) this.cut();
-      else this.#send(answer, head, body === "too large");
+      if (answer === undefined) return void this.cut();
+      this.#batch.add(() => this.#sendAwaited(answer, head, body === "too large"));
     });
+  }
+
+  #sendAwaited(answer: HttpAnswer, head: RequestHead, isUnread: boolean): void {
+    if (this.#state === "closed" || !this.#isAwaited) return void drop(answer);
+    this.#isAwaited = false;
+    this.#caller.share.measure(() => this.#send(answer, head, isUnread));
   }
 
   #send(answer: HttpAnswer, head: RequestHead, isUnread: boolean): void {

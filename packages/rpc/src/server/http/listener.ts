@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { addressBlock } from "@anulo/limits";
 import { HttpConnection, type HttpService } from "./connection.ts";
+import { ResponseBatch } from "./response-batch.ts";
 import { UnprovenConnections } from "./unproven.ts";
 
 /** Turns a new socket into one that carries HTTP, and passes it on with the bytes that were already read. */
@@ -46,6 +47,7 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   const sockets = new Set<Socket>();
   const perAddress = new Map<string, number>();
   const connections = new Set<HttpConnection>();
+  const batch = new ResponseBatch();
   const unproven = options.isForFew ? new UnprovenConnections(options.maxConnections / 2) : undefined;
   let isStopping = false;
   const httpService: HttpService = {
@@ -57,7 +59,7 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   // Silent connections never take the place of those that carry calls.
   server.maxConnections = options.maxConnections * (unproven === undefined ? 1 : 2);
   const open = (socket: Socket, firstBytes?: Buffer): void => {
-    const connection = new HttpConnection(socket, httpService);
+    const connection = new HttpConnection(socket, httpService, batch);
     connections.add(connection);
     if (firstBytes !== undefined) connection.begin(firstBytes);
     if (isStopping) connection.stop();
@@ -78,10 +80,8 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   });
   await listen(server, options);
   server.on("error", onError);
-  const timer = setInterval(() => {
-    unproven?.check(performance.now());
-    for (const connection of connections) connection.checkTime(performance.now());
-  }, checkEveryMs(service.limits)).unref();
+  const check = () => checkTimes(connections, unproven);
+  const timer = setInterval(check, checkEveryMs(service.limits)).unref();
   return {
     address: server.address() as AddressInfo,
     connectionCount: () => sockets.size,
@@ -100,6 +100,12 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+function checkTimes(connections: Iterable<HttpConnection>, unproven: UnprovenConnections | undefined): void {
+  const now = performance.now();
+  unproven?.check(now);
+  for (const connection of connections) connection.checkTime(now);
 }
 
 function countUntilClosed(perAddress: Map<string, number>, socket: Socket, address: string): void {
