@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { PROXY_TIMEOUT_MS, type SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
@@ -19,6 +20,8 @@ export function createDial(parts: {
   stopped: AbortSignal;
 }) {
   const { wires, clock, proxy, stopped } = parts;
+  // Each attempt under way listens, and strangers decide how many there are: those who connect are called back.
+  setMaxListeners(0, stopped);
   const usual = proxy === undefined ? CONNECT_TIMEOUT_MS : PROXY_TIMEOUT_MS;
   return async ({ host, port }: PeerAddress, timeoutMs: number = usual): Promise<Transport> => {
     if (stopped.aborted) throw new DialFailed("the node stops");

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { createServer, type Server, type Socket } from "node:net";
 import { test } from "node:test";
-import { systemNetworkIo } from "../src/connection/network-io.ts";
+import { type NetworkIo, systemNetworkIo } from "../src/connection/network-io.ts";
 import { DialFailed, dialTcp, listenTcp } from "../src/connection/tcp.ts";
 import type { Transport } from "../src/connection/transport.ts";
+import { createDial } from "../src/dial.ts";
+import { FakeClock, settle } from "./fakes.ts";
 
 const never = new AbortController().signal;
 
@@ -90,6 +92,23 @@ test("a call that was given up leaves no connection behind", async () => {
   later.destroy();
   for (const socket of accepted) socket.destroy();
   server.close();
+});
+
+test("many calls under way are no leak to warn of", async () => {
+  const heard: string[] = [];
+  const hear = ({ name }: Error) => void heard.push(name);
+  process.on("warning", hear);
+  const stopping = new AbortController();
+  const pending: NetworkIo["dial"] = (_target, _proxy, signal) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(new DialFailed("gave up"))));
+  const wires = { ...systemNetworkIo, dial: pending };
+  const dial = createDial({ wires, clock: new FakeClock(), proxy: undefined, stopped: stopping.signal });
+  const calls = Array.from({ length: 50 }, (_, i) => dial({ kind: "ipv4", host: "1.2.3.4", port: 1 + i }));
+  await settle(1);
+  stopping.abort();
+  for (const call of calls) await assert.rejects(call, DialFailed);
+  process.off("warning", hear);
+  assert.deepEqual(heard, []);
 });
 
 test("a port accepts, delivers and closes", async () => {
