@@ -1,6 +1,7 @@
 /** When a transaction that waits is relayed again: by its age, where it came from, and how often it was. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { toHex } from "@anulo/protocol";
 import { createLink } from "../src/peers/link.ts";
 import { dueTransactions } from "../src/pool/relay-phase.ts";
 
@@ -16,11 +17,18 @@ interface Row {
   readonly lastRelayedTime: bigint;
 }
 
+const image = "ab".repeat(32);
+
 /** Whether a transaction that was received at `received` is relayed so many seconds later. */
-function isDueAfter(seconds: number, row: Partial<Row> = {}): boolean {
+function isDueAfter(seconds: number, row: Partial<Row> = {}, isSpent = false): boolean {
   const whole = { phase: "fluff", fee: 1n, doNotRelay: false, keptByBlock: false, lastRelayedTime: NEVER };
-  const entry = { row: { receiveTime: received, ...whole, ...row } };
-  const parts = { pool: { byFeeRate: () => [entry] }, now: () => received + seconds };
+  const entry = { row: { receiveTime: received, ...whole, ...row }, keyImages: ["cd".repeat(32), image] };
+  const view = { isKeyImageSpent: (bytes: Uint8Array) => isSpent && toHex(bytes) === image };
+  const parts = {
+    pool: { byFeeRate: () => [entry] },
+    state: { view: () => view },
+    now: () => received + seconds,
+  };
   return dueTransactions(parts as unknown as Parameters<typeof dueTransactions>[0]).length > 0;
 }
 
@@ -71,6 +79,12 @@ test("transactions that other nodes soon drop are not relayed again", () => {
     [3.5 * DAY, 3.5 * DAY + 1].map((seconds) => isDueAfter(seconds, { lastRelayedTime, keptByBlock: true })),
     [true, false],
   );
+});
+
+test("what spends an output that the chain has spent is not relayed: the original drops who sends it", () => {
+  for (const row of [{}, { keptByBlock: true }, { phase: "stem", lastRelayedTime: BigInt(received) }]) {
+    assert.deepEqual([isDueAfter(301, row), isDueAfter(301, row, true)], [true, false]);
+  }
 });
 
 test("of what a peer sends a hundred may be refused at once, and one more each second", () => {

@@ -1,3 +1,4 @@
+import { fromHex } from "@anulo/protocol";
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
 import { isPublic, NEVER, type PoolEntry } from "./entry.ts";
 import { type PoolParts, transact } from "./parts.ts";
@@ -87,13 +88,24 @@ function isDue({ phase, keptByBlock, lastRelayedTime, receiveTime }: PoolTransac
 }
 
 /**
- * Waiting transactions that should be relayed (again): their embargo ended, or they were not mined for a while. Source:
- * tx_pool.cpp `get_relayable_transactions`.
+ * Waiting transactions that should be relayed (again): their embargo ended, or they were not mined for a while. Those
+ * whose outputs the chain has spent otherwise wait for a reorganisation: every peer refuses them, and the original
+ * drops who sends them, so that we would lose all such peers at once. Source: tx_pool.cpp
+ * `get_relayable_transactions`, which relays the latter, too.
  */
-export function dueTransactions({ pool, now }: PoolParts): PoolEntry[] {
+export function dueTransactions({
+  pool,
+  state,
+  now,
+}: Pick<PoolParts, "pool" | "now"> & {
+  readonly state: Pick<PoolParts["state"], "view">;
+}): PoolEntry[] {
   const moment = now();
-  return pool.byFeeRate().filter(({ row }) => {
+  const view = state.view();
+  return pool.byFeeRate().filter(({ row, keyImages }) => {
     if (row.doNotRelay || row.fee === 0n || !isDue(row, moment)) return false;
-    return moment - row.receiveTime <= (row.keptByBlock ? MAX_AGE_SECONDS.fromBlock : MAX_AGE_SECONDS.own);
+    const maxAge = row.keptByBlock ? MAX_AGE_SECONDS.fromBlock : MAX_AGE_SECONDS.own;
+    if (moment - row.receiveTime > maxAge) return false;
+    return !keyImages.some((image) => view.isKeyImageSpent(fromHex(image)));
   });
 }
