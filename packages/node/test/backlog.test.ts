@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ChainView, type TransactionCandidate, weightLimits } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
-import { Backlog, type WaitingTransaction } from "../src/mining/backlog.ts";
+import type { PoolTransaction } from "@anulo/storage";
+import { Backlog, publicEntries, type WaitingTransaction } from "../src/mining/backlog.ts";
 
 const idOf = (number: number) => {
   const id = new Uint8Array(32);
@@ -117,6 +118,19 @@ test("thousands are ordered as a whole, equal ones as they came", () => {
   const found = numbersOf(view);
   assert.ok(found.length > 2900);
   assert.deepEqual(found, expected.slice(0, found.length));
+});
+
+test("what came with a block is not taken for proven on this chain, where its rings may have other members", () => {
+  const view = viewOf(10);
+  const isProven = (keptByBlock: boolean) => {
+    const row: PoolTransaction = {
+      ...{ weight: 1000, fee: 1000n, receiveTime: 0, lastRelayedTime: 0n, phase: "fluff", keptByBlock },
+      ...{ maxUsedBlockHeight: 5, maxUsedBlockHash: idOf(5), lastFailedHeight: 0, lastFailedHash: idOf(0) },
+      ...{ relayed: true, doNotRelay: false, doubleSpendSeen: false, blob: new Uint8Array() },
+    };
+    return publicEntries([{ id: idOf(1), key: toHex(idOf(1)), row, keyImages: [] }])[0]!.isProvenOn(view);
+  };
+  assert.deepEqual([isProven(false), isProven(true)], [true, false]);
 });
 
 test("after 100,000 remembered all are judged again", () => {

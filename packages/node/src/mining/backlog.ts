@@ -33,7 +33,7 @@ export interface WaitingTransaction extends BacklogTransaction {
 /** An entry of the pool. */
 function waitingEntry(entry: PoolEntry): WaitingTransaction {
   const { id, key, row } = entry;
-  const { weight, fee, maxUsedBlockHeight: newest, maxUsedBlockHash } = row;
+  const { weight, fee, keptByBlock, maxUsedBlockHeight: newest, maxUsedBlockHash } = row;
   return {
     id,
     key,
@@ -41,8 +41,12 @@ function waitingEntry(entry: PoolEntry): WaitingTransaction {
     fee,
     keyImages: () => entry.keyImages.map((image) => fromHex(image)),
     candidate: () => candidateOf(entry),
+    // Those of blocks came to the pool without a look at their signatures over the rings of this chain.
     isProvenOn: (view) =>
-      newest > 0 && newest < view.height && equalBytes(view.blockId(newest), maxUsedBlockHash),
+      !keptByBlock &&
+      newest > 0 &&
+      newest < view.height &&
+      equalBytes(view.blockId(newest), maxUsedBlockHash),
   };
 }
 
