@@ -1,4 +1,5 @@
 /** Addresses that have names in DNS. Source: dns_utils.cpp `addresses_from_url`, openalias.org. */
+import { mapSliced, TimeSlice } from "@anulo/limits";
 import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
 import { isDomainName, lookUpTexts, type NameServer } from "@anulo/rpc";
 import { connectThrough, type SocksProxy } from "@anulo/socks";
@@ -113,18 +114,23 @@ export async function resolveAddress(
   return isAddress(alias.address, network) ? alias.address : text;
 }
 
-/** Resolves several, one after another, up to the first name without address; each distinct name is looked up once. */
+/** Resolves several, one after another and in slices, up to the first name without address; each distinct name is looked up once. */
 export async function resolveAddresses<T extends { readonly address: string }>(
   destinations: readonly T[],
   service: Surroundings,
 ): Promise<T[]> {
   const addresses = new Map<string, string>();
   const signal = AbortSignal.timeout(LOOK_UP_MS);
+  const slice = new TimeSlice();
   for (const { address } of destinations) {
+    if (slice.isOver) await slice.yield();
     if (addresses.has(address)) continue;
     const resolution = await resolveAddress(address, service, signal);
     if (aliasNameOf(resolution) !== undefined) break;
     addresses.set(address, resolution);
   }
-  return destinations.map((each) => ({ ...each, address: addresses.get(each.address) ?? each.address }));
+  return await mapSliced(destinations, (each) => ({
+    ...each,
+    address: addresses.get(each.address) ?? each.address,
+  }));
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import { progressOf } from "../src/intents/progress.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { IntentHead, OutgoingPayment, ScannedTransaction } from "../src/state.ts";
+import { turnsDuring } from "./event-loop-turns.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-intents-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -28,17 +30,17 @@ type Params = ParamsOf<typeof transfer>;
 const read = (params: object): Params =>
   transfer.params.read(JSON.parse(JSON.stringify(params)), { of: "request" });
 const destinations = [{ address: "a", amount: 5 }];
-const digestOf = (params: object) =>
-  toHex(askedBy(transfer, read({ ...params, idempotency_key: "key" })).digest);
+const digestOf = async (params: object) =>
+  toHex((await askedBy(transfer, read({ ...params, idempotency_key: "key" }))).digest);
 
-test("the same params are the same call however they are written, and any other is another call", () => {
-  const digest = digestOf({ destinations });
+test("the same params are the same call however they are written, and any other is another call", async () => {
+  const digest = await digestOf({ destinations });
   const same = [
     { destinations, priority: 0, unlock_time: 0, get_tx_hex: false, subaddr_indices: [] },
     { destinations: [{ amount: "5", address: "a" }], unknown: 1 },
     { priority: null, destinations },
   ];
-  for (const params of same) assert.equal(digestOf(params), digest);
+  for (const params of same) assert.equal(await digestOf(params), digest);
   const others = [
     { destinations: [{ address: "a", amount: 6 }] },
     { destinations: [...destinations, ...destinations] },
@@ -46,25 +48,45 @@ test("the same params are the same call however they are written, and any other 
     { destinations, get_tx_key: true },
     { destinations, subaddr_indices: [0] },
   ];
-  const digests = others.map(digestOf);
+  const digests = await Promise.all(others.map(digestOf));
   assert.equal(new Set([digest, ...digests]).size, others.length + 1);
   const split = transferSplit.params.read({ destinations, idempotency_key: "key" } as never, {
     of: "request",
   });
-  assert.notEqual(toHex(askedBy(transferSplit, split).digest), digest);
-  assert.equal(askedBy(transfer, read({ destinations })).digest.length, 0, "without a key none is needed");
+  assert.notEqual(toHex((await askedBy(transferSplit, split)).digest), digest);
+  const { digest: none } = await askedBy(transfer, read({ destinations }));
+  assert.equal(none.length, 0, "without a key none is needed");
 });
 
-test("amounts beyond what a double holds are told apart", () => {
-  const of = (amount: bigint) => {
+test("a call has the digest with which earlier versions have stored it", async () => {
+  const two = [...destinations, { address: 'a "name"\ud800', amount: 7 }];
+  const params = [
+    ["destinations", '[{"address":"a","amount":"5"},{"address":"a \\"name\\"\\ud800","amount":"7"}]'],
+    ["get_tx_key", "true"],
+    ["subaddr_indices", "[3,1]"],
+  ];
+  const digest = createHash("sha256")
+    .update(JSON.stringify(["transfer", params]))
+    .digest("hex");
+  assert.equal(await digestOf({ subaddr_indices: [3, 1], get_tx_key: true, destinations: two }), digest);
+});
+
+test("the digest of many destinations is computed in turns of the event loop", async () => {
+  const many = Array.from({ length: 20_000 }, (_, i) => ({ address: `a${i}`, amount: i }));
+  const params = read({ destinations: many, idempotency_key: "key" });
+  assert.ok((await turnsDuring(() => askedBy(transfer, params))) > 1);
+});
+
+test("amounts beyond what a double holds are told apart", async () => {
+  const of = async (amount: bigint) => {
     const params = {
       ...read({ destinations }),
       destinations: [{ address: "a", amount }],
       idempotency_key: "k",
     };
-    return toHex(askedBy(transfer, params).digest);
+    return toHex((await askedBy(transfer, params)).digest);
   };
-  assert.notEqual(of(9_007_199_254_740_992n), of(9_007_199_254_740_993n));
+  assert.notEqual(await of(9_007_199_254_740_992n), await of(9_007_199_254_740_993n));
 });
 
 test("an answer is kept whole", async () => {

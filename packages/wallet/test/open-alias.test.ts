@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressInRecord, aliasNameOf } from "../src/open-alias.ts";
+import { addressInRecord, aliasNameOf, resolveAddresses } from "../src/open-alias.ts";
+import { turnsDuring } from "./event-loop-turns.ts";
 
 const address = "4".repeat(95);
 const integrated = "4".repeat(106);
@@ -42,4 +43,12 @@ test("names have a dot, or an @ in place of the first; nothing else is asked for
     "a\0.org",
   ];
   for (const text of others) assert.equal(aliasNameOf(text), undefined, text);
+});
+
+test("many destinations are looked at in turns of the event loop", async () => {
+  const destinations = Array.from({ length: 20_000 }, (_, i) => ({ address: `no address ${i}`, amount: i }));
+  const service = { opened: undefined, options: { daemon: { url: "http://127.0.0.1:1" } } };
+  const resolve = () => resolveAddresses(destinations, service);
+  assert.ok((await turnsDuring(resolve)) > 1);
+  assert.deepEqual(await resolve(), destinations);
 });

@@ -10,6 +10,7 @@ import { blankExtra, outputsOf } from "../src/transfer/outputs.ts";
 import { isFull, type PlanContext, settleFee, withFee } from "../src/transfer/plan.ts";
 import { planSweep } from "../src/transfer/plan-sweep.ts";
 import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
+import { turnsDuring } from "./event-loop-turns.ts";
 import { createChain, destinationOf, receive, receiverOf, seededRandom } from "./transfer-fixture.ts";
 
 const random = seededRandom("refusals");
@@ -78,9 +79,9 @@ const addressOf = (at: number, paymentId?: Uint8Array) => {
 };
 const paymentId = new Uint8Array(8).fill(7);
 
-test("destinations are addresses of the network, with one payment id at most", () => {
+test("destinations are addresses of the network, with one payment id at most", async () => {
   const [plain, integrated] = [addressOf(0), addressOf(1, paymentId)];
-  const parsed = parseDestinations(
+  const parsed = await parseDestinations(
     [
       { address: plain, amount: 1n },
       { address: integrated, amount: 2n },
@@ -111,16 +112,31 @@ test("destinations are addresses of the network, with one payment id at most", (
   );
 });
 
-test("who pays the fee is one of the destinations", () => {
+test("many destinations are parsed, and those that pay the fee found, in turns of the event loop", async () => {
+  const plain = addressOf(0);
+  const texts = Array.from({ length: 20_000 }, (_, i) => ({ address: plain, amount: BigInt(i) }));
+  assert.ok((await turnsDuring(() => parseDestinations(texts, network))) > 1);
+  const destinations = await parseDestinations(texts, network);
+  assert.deepEqual(
+    destinations.map(({ amount }) => amount),
+    texts.map(({ amount }) => amount),
+  );
+  const all = texts.map((_, place) => place);
+  const payers = await withFeePayers(destinations, all);
+  assert.ok(payers.every(({ place, paysFee }, i) => place === i && paysFee));
+});
+
+test("who pays the fee is one of the destinations", async () => {
   const destinations = [0, 1].map((at) => destinationOf(receivers[at]!, 1n));
   assert.deepEqual(
-    withFeePayers(destinations, [1]).map(({ place, paysFee }) => [place, paysFee]),
+    (await withFeePayers(destinations, [1])).map(({ place, paysFee }) => [place, paysFee]),
     [
       [0, false],
       [1, true],
     ],
   );
-  assert.ok(withFeePayers(destinations, []).every((each) => each.paysFee === false && !("place" in each)));
+  const none = await withFeePayers(destinations, []);
+  assert.ok(none.every((each) => each.paysFee === false && !("place" in each)));
   assert.throws(() => withFeePayers(destinations, [0, 2]), refusal(/^subtractfeefrom: bad index: 2 /));
 });
 

@@ -5,7 +5,7 @@ import { accountBalance } from "../history/balance.ts";
 import type { OwnedOutput } from "../outputs/owned-output.ts";
 import { createMoveCheck, retryWhenMoved, spendablePlaces } from "../outputs/walk.ts";
 import type { Made } from "../signer/signer.ts";
-import { parseDestinations } from "../transfer/destinations.ts";
+import { parseDestination } from "../transfer/destinations.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "../transfer/node.ts";
 import {
@@ -127,16 +127,14 @@ export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise
   );
   const unmixable = visible.filter(({ amount }) => isRare(amount));
   if (unmixable.length > 0) wallet.signer.check("sweepUnmixable");
-  const [destination] = parseDestinations(
-    [{ address: wallet.addressOf({ major: 0, minor: 0 }), amount: 0n }],
-    wallet.network,
-  );
+  const address = wallet.addressOf({ major: 0, minor: 0 });
+  const destination = parseDestination({ address, amount: 0n }, wallet.network);
   const transactions: Made[] = [];
   for (const account of new Set(unmixable.map(({ subaddress }) => subaddress.major))) {
     const inputs = unmixable.filter(({ subaddress }) => subaddress.major === account);
     const change = changeReceiver(wallet, account);
     const { random } = wallet.runtime;
-    const ringed = await prepareUnmixable({ feeRate, change, random }, inputs, destination!);
+    const ringed = await prepareUnmixable({ feeRate, change, random }, inputs, destination);
     transactions.push(...(await signAll(wallet, ringed, { change, plan })));
   }
   return transactions;

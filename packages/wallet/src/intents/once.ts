@@ -1,4 +1,5 @@
 /** Calls that spend are executed once per key, however often they are repeated. */
+import type { MaybePromise } from "@anulo/limits";
 import { equalBytes, toHex } from "@anulo/protocol";
 import { sendMissing } from "../actions/send-again.ts";
 import { alsoSaying, type Submission } from "../actions/submit.ts";
@@ -50,10 +51,11 @@ type Steps<P, R> = {
  */
 export async function payOnce<R extends object, P = undefined>(
   payer: Payer,
-  request: Asked,
+  asked: MaybePromise<Asked>,
   { prepare, perform }: Steps<P, R>,
 ): Promise<R> {
   const { wallet } = payer;
+  const request = await asked;
   const isMade = madeBefore(wallet, request)?.outcome !== undefined;
   const prepared = isMade ? undefined : await prepare?.();
   return await wallet.exclusively(async () => {

@@ -26,7 +26,7 @@ import { resolveAddress, resolveAddresses } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Made } from "../signer/signer.ts";
-import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
+import { parseDestination, parseDestinations, withFeePayers } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
 import type { Sweep } from "../transfer/prepare.ts";
 import { adjustPriority, QUIET_PRIORITY } from "../transfer/priority.ts";
@@ -145,8 +145,8 @@ async function pay(
   params: Build & { destinations: Destinations; subtract_fee_from_outputs?: readonly number[] },
   { single, intent }: { readonly single: boolean; readonly intent: OpenIntent },
 ): Promise<Made[]> {
-  const parsed = parseDestinations(params.destinations, wallet.network);
-  const destinations = withFeePayers(parsed, params.subtract_fee_from_outputs ?? []);
+  const parsed = await parseDestinations(params.destinations, wallet.network);
+  const destinations = await withFeePayers(parsed, params.subtract_fee_from_outputs ?? []);
   checkPaymentId(params.payment_id);
   const { account_index: account, subaddr_indices: minors, priority } = params;
   return await makePayment(wallet, { destinations, account, minors, priority }, async (transactions) => {
@@ -167,13 +167,13 @@ function sweepOf(
   wallet: Wallet,
   params: Build & { address: string; outputs: number; below_amount: bigint },
 ): Sweep & { readonly priority: number } {
-  const [destination] = parseDestinations([{ address: params.address, amount: 0n }], wallet.network);
+  const destination = parseDestination({ address: params.address, amount: 0n }, wallet.network);
   checkPaymentId(params.payment_id);
   if (params.outputs < 1)
     throw new WalletRefusal("TX_NOT_POSSIBLE", "Amount of outputs should be greater than 0.");
   const { account_index: account, subaddr_indices: minors, priority } = params;
   const { outputs, below_amount: below } = params;
-  return { destination: destination!, account, minors, priority, outputs, below };
+  return { destination, account, minors, priority, outputs, below };
 }
 
 /**

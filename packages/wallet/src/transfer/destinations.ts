@@ -1,4 +1,5 @@
 /** The destinations of a payment, parsed from the caller's text. Source: wallet_rpc_server.cpp `validate_transfer`. */
+import { type MaybePromise, mapSliced, whenReady } from "@anulo/limits";
 import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { Destination } from "./stages.ts";
@@ -8,7 +9,8 @@ const PAYMENT_ID_FIELD_BYTES = 11;
 
 export type DestinationText = { readonly address: string; readonly amount: bigint };
 
-function parseDestination({ address, amount }: DestinationText, network: NetworkName): Destination {
+/** Parses an address of the wallet's network; throws `WalletRefusal` if it is none. */
+export function parseDestination({ address, amount }: DestinationText, network: NetworkName): Destination {
   try {
     const parsed = parseAddress(address, network);
     const { kind, spendPublic, viewPublic } = parsed;
@@ -21,33 +23,46 @@ function parseDestination({ address, amount }: DestinationText, network: Network
 }
 
 /**
- * Parses addresses of the wallet's network; throws `WalletRefusal` for an invalid address, an empty list, or two
- * payment ids.
+ * Parses addresses of the wallet's network, some at a time; throws `WalletRefusal` for an invalid address, an empty list,
+ * or two payment ids.
  */
-export function parseDestinations(texts: readonly DestinationText[], network: NetworkName): Destination[] {
-  const destinations = texts.map((text) => parseDestination(text, network));
-  if (destinations.filter(({ paymentId }) => paymentId !== undefined).length > 1)
-    throw new WalletRefusal("WRONG_PAYMENT_ID", "A single payment id is allowed per transaction");
-  if (destinations.length === 0)
-    throw new WalletRefusal("ZERO_DESTINATION", "Transaction has no destination");
-  return destinations;
+export function parseDestinations(
+  texts: readonly DestinationText[],
+  network: NetworkName,
+): MaybePromise<Destination[]> {
+  let paymentIds = 0;
+  const parsed = mapSliced(texts, (text) => {
+    const destination = parseDestination(text, network);
+    if (destination.paymentId !== undefined) paymentIds++;
+    return destination;
+  });
+  return whenReady(parsed, (destinations) => {
+    if (paymentIds > 1)
+      throw new WalletRefusal("WRONG_PAYMENT_ID", "A single payment id is allowed per transaction");
+    if (destinations.length === 0)
+      throw new WalletRefusal("ZERO_DESTINATION", "Transaction has no destination");
+    return destinations;
+  });
 }
 
-/** Marks the destinations that pay the fee, by index. Throws `WalletRefusal` for an index out of range. */
+/**
+ * Marks the destinations that pay the fee, by index, some at a time. Throws `WalletRefusal` for an index out of range.
+ */
 export function withFeePayers(
   destinations: readonly Destination[],
   places: readonly number[],
-): Destination[] {
+): MaybePromise<Destination[]> {
   const last = places.reduce((most, place) => Math.max(most, place), -1);
   if (last >= destinations.length)
     throw new WalletRefusal(
       "GENERIC_TRANSFER_ERROR",
       `subtractfeefrom: bad index: ${last} (indexes are 0-based)`,
     );
-  return destinations.map((destination, place) => ({
+  const payers = new Set(places);
+  return mapSliced(destinations.entries(), ([place, destination]) => ({
     ...destination,
     ...(places.length > 0 && { place }),
-    paysFee: places.includes(place),
+    paysFee: payers.has(place),
   }));
 }
 

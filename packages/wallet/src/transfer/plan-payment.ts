@@ -64,7 +64,7 @@ type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
   /** Inputs that suffice for everything, to be used first. */
   preferred: OwnedOutput[];
   /** What is still to be paid. */
-  unpaid: Destination[];
+  readonly unpaid: Destination[];
   /** True when the last destination of the current draft continues in `unpaid[0]`. */
   isSplit: boolean;
   readonly drafts: Draft[];
@@ -81,10 +81,10 @@ const emptyDraft = (): Draft => ({
 });
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
-/** Removes an item by moving the last one to its position. Source: wallet2.cpp `pop_index`. */
-function without<T>(items: readonly T[], item: T): T[] {
-  const at = items.indexOf(item);
-  return at === -1 ? [...items] : items.with(at, items.at(-1)!).slice(0, -1);
+/** Removes the first item by moving the last one to its position. Source: wallet2.cpp `pop_index`. */
+function removeFirst<T>(items: T[]): void {
+  const last = items.pop()!;
+  if (items.length > 0) items[0] = last;
 }
 
 /** Removes an output from a pool and returns it. */
@@ -167,7 +167,7 @@ function payNext(progress: Progress, amount: bigint): boolean {
   }
   progress.isSplit = amount < next.amount;
   if (progress.isSplit) progress.unpaid[0] = { ...next, amount: next.amount - amount };
-  else progress.unpaid = without(progress.unpaid, next);
+  else removeFirst(progress.unpaid);
   return true;
 }
 
