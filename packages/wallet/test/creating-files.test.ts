@@ -1,6 +1,14 @@
 /** Files of a wallet that is being created, where something is in its way. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -26,6 +34,19 @@ async function startIn(t: TestContext) {
   return { folder, create: () => call.createWallet({ filename: "w", language: "English" }) };
 }
 
+/** Files of a folder that this process has open, where the system tells. */
+function openFilesIn(folder: string): string[] {
+  if (process.platform !== "linux") return [];
+  const targets = readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      return [];
+    }
+  });
+  return targets.filter((target) => target.startsWith(folder));
+}
+
 const filesIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("w"));
 
 test("one of the original's two files is a wallet whose name is taken", async (t) => {
@@ -42,10 +63,11 @@ test("one of the original's two files is a wallet whose name is taken", async (t
 
 test("of a wallet that could not be created whole nothing is left, and its name is free", async (t) => {
   const { folder, create } = await startIn(t);
-  // The file that is written last leads nowhere.
+  // One of its files leads nowhere.
   symlinkSync(join("nowhere", "w"), join(folder, "w.address.txt"));
   await assert.rejects(create());
   assert.deepEqual(filesIn(folder), []);
+  assert.deepEqual(openFilesIn(folder), []);
   await create();
   assert.ok(filesIn(folder).includes("w.address.txt"));
 });

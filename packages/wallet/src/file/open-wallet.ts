@@ -2,6 +2,7 @@
 
 import { basename } from "node:path";
 import { wipe } from "@anulo/crypto";
+import { formatAddress } from "@anulo/protocol";
 import type { Json, Logger } from "@anulo/rpc";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import type { WalletChange } from "../changes.ts";
@@ -127,17 +128,21 @@ export async function createWallet(
       if (locks instanceof FileLocks) await writeKeysImage(paths, keysImage);
       else isNew = await createKeysImage(paths, keysImage);
       if (!isNew) throw alreadyExists();
+      const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
+      if (isTestNetwork || made.addressFile === true) {
+        const { spendPublic, viewPublic } = keys;
+        const address = formatAddress({ kind: "standard", spendPublic, viewPublic }, options.network);
+        await writeAddressFile(paths, address);
+      }
     }
-    const opened = await openWith({ paths, file, ...sealed, keysImage, locks: held }, options);
-    const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
-    if (paths !== undefined && (isTestNetwork || made.addressFile === true)) {
-      await writeAddressFile(paths, opened.wallet.addressOf({ major: 0, minor: 0 }));
-    }
-    return opened;
+    return await openWith({ paths, file, ...sealed, keysImage, locks: held }, options);
   } catch (error) {
-    // An incomplete wallet is removed, since it would only occupy its name.
-    if (paths !== undefined && isNew) await removeUnlessLost(paths, locks);
-    await held.release();
+    try {
+      // An incomplete wallet is removed, since it would only occupy its name.
+      if (paths !== undefined && isNew) await removeUnlessLost(paths, locks);
+    } finally {
+      await held.release();
+    }
     refuseUnwritten(error);
   } finally {
     wipe(sealed.cacheKey);
