@@ -38,10 +38,11 @@ const optimization =
 
 /**
  * Most of the functions that a start or a few payments would have optimised by V8's own measure are not needed for long:
- * late, a start takes 230 instead of 280 ms of the processor and 4 MiB less, the first 100 payments 6.4 instead of 7.3 ms
- * each. A service in use is as fast as it gets after little more than a second if they are optimised soon from its 300th
- * call on, after 6 s if they are not: one caller who asks for 16 outputs at a time got 2,800 answers a second in the
- * third quarter of a second and 7,000 in the sixth, in place of 1,600 to 2,000 and 2,100 to 2,800.
+ * late, at 400,000 bytes, a start took 230 instead of 280 ms of the processor and 4 MiB less, the first 100 payments 6.4
+ * instead of 7.3 ms each; the present limits take as much (7.2 and 7.1 ms a payment on a slower machine). A service in
+ * use is as fast as it gets after little more than a second if they are optimised soon from its 300th call on, after 6 s
+ * if they are not: one caller who asks for 16 outputs at a time got 2,800 answers a second in the third quarter of a
+ * second and 7,000 in the sixth, in place of 1,600 to 2,000 and 2,100 to 2,800.
  */
 function setOptimization(when: keyof typeof optimization): void {
   for (const flag of optimization[when]) setFlagsFromString(flag);
