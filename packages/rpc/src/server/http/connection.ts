@@ -278,7 +278,7 @@ export class HttpConnection {
   }
 
   #sendAwaited(answer: HttpAnswer, head: RequestHead, isUnread: boolean): void {
-    if (this.#state === "closed" || !this.#isAwaited) return void drop(answer);
+    if (this.#state === "closed") return void drop(answer);
     this.#isAwaited = false;
     this.#caller.share.measure(() => this.#send(answer, head, isUnread));
   }
