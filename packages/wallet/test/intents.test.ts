@@ -68,7 +68,12 @@ test("a call has the digest with which earlier versions have stored it", async (
   const digest = createHash("sha256")
     .update(JSON.stringify(["transfer", params]))
     .digest("hex");
-  assert.equal(await digestOf({ subaddr_indices: [3, 1], get_tx_key: true, destinations: two }), digest);
+  const request = { subaddr_indices: [3, 1], get_tx_key: true, destinations: two, idempotency_key: "key" };
+  const names = Object.entries(read(request));
+  for (const order of [names, names.toReversed()]) {
+    const asked = await askedBy(transfer, Object.fromEntries(order) as Params);
+    assert.equal(toHex(asked.digest), digest);
+  }
 });
 
 test("the digest of many destinations is computed in turns of the event loop", async () => {
