@@ -297,17 +297,23 @@ test("the height of the bootstrap node is looked at every 30 seconds", async () 
   }
 });
 
+type PublicNodes = ReturnType<Parameters<typeof createBootstrap>[0]["publicNodes"]>;
+
+/** A node of one block that may ask these public nodes. */
+const bootstrapOf = (known: PublicNodes) =>
+  createBootstrap({
+    height: () => 1,
+    noSync: false,
+    publicNodes: () => known,
+    proxy: undefined,
+    log: silent.in("test"),
+  });
+
 test("of public nodes one that fails makes room for the next", async () => {
   const ahead = await start();
   await mine(ahead, 12);
   const port = Number(new URL(ahead.node.urls[0]!).port);
-  const bootstrap = createBootstrap({
-    height: () => 1,
-    noSync: false,
-    publicNodes: () => ({ white: [known("127.0.0.1", 1)], gray: [known("127.0.0.1", port)] }),
-    proxy: undefined,
-    log: silent.in("test"),
-  });
+  const bootstrap = bootstrapOf({ white: [known("127.0.0.1", 1)], gray: [known("127.0.0.1", port)] });
   try {
     bootstrap.choose({ address: "auto", login });
     assert.deepEqual([bootstrap.isWanted, bootstrap.address], [true, ""]);
@@ -325,13 +331,7 @@ test("a public node that refuses a call is asked on, one that gives no answer ma
   const ahead = await start();
   await mine(ahead, 12);
   const port = Number(new URL(ahead.node.urls[0]!).port);
-  const bootstrap = createBootstrap({
-    height: () => 1,
-    noSync: false,
-    publicNodes: () => ({ white: [known("127.0.0.1", port)], gray: [] }),
-    proxy: undefined,
-    log: silent.in("test"),
-  });
+  const bootstrap = bootstrapOf({ white: [known("127.0.0.1", port)], gray: [] });
   try {
     bootstrap.choose({ address: "auto" });
     const node = (await bootstrap.nodeAhead())!;
@@ -366,13 +366,7 @@ test("four questions are with the bootstrap node at once, and further ones wait 
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
-  const bootstrap = createBootstrap({
-    height: () => 1,
-    noSync: false,
-    publicNodes: () => ({ white: [], gray: [] }),
-    proxy: undefined,
-    log: silent.in("test"),
-  });
+  const bootstrap = bootstrapOf({ white: [], gray: [] });
   try {
     bootstrap.choose({ address: `127.0.0.1:${(server.address() as AddressInfo).port}` });
     const node = (await bootstrap.nodeAhead())!;
