@@ -39,11 +39,12 @@ export function watch(page: Page, origin: string, expected: readonly number[] = 
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds wrong in a page as it is, one line a rule. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/** What axe finds wrong in a page as it is, one line a rule; only by these rules, if they are named. */
+export async function accessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe);
+  const options = rules === undefined ? "" : `, { runOnly: ${JSON.stringify(rules)} }`;
   const run =
-    "axe.run().then(({ violations }) => violations.map((it) => it.id + ' ' + it.nodes.map((node) => node.target).join(' ')))";
+    `axe.run(document${options}).then(({ violations }) => violations.map((it) => it.id + ' ' + it.nodes.map((node) => node.target).join(' ')))`;
   return (await page.evaluate(run)) as string[];
 }
 
