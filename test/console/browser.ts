@@ -43,8 +43,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export async function accessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe);
   const options = rules === undefined ? "" : `, { runOnly: ${JSON.stringify(rules)} }`;
-  const run =
-    `axe.run(document${options}).then(({ violations }) => violations.map((it) => it.id + ' ' + it.nodes.map((node) => node.target).join(' ')))`;
+  const run = `axe.run(document${options}).then(({ violations }) => violations.map((it) => it.id + ' ' + it.nodes.map((node) => node.target).join(' ')))`;
   return (await page.evaluate(run)) as string[];
 }
 

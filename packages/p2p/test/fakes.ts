@@ -43,7 +43,7 @@ export class FakeClock implements Clock {
 }
 
 /** Nothing that peers ask for takes time, however busy the machine is. */
-const stillClock: Clock = { seconds: () => 0, milliseconds: () => 0, after: () => () => {} };
+export const stillClock: Clock = { seconds: () => 0, milliseconds: () => 0, after: () => () => {} };
 
 /** Lets everything that is under way come to rest: on a busy machine each message takes a turn of its own. */
 export async function settle(turns = 200): Promise<void> {

@@ -155,7 +155,11 @@ test("fragments are bounded like whole frames", () => {
   };
   assert.throws(() => readAll(taking(10), middle(5)), /without a beginning/);
   const tooMuch = Buffer.concat([begin(200_000), middle(200_000)]);
-  assert.throws(() => readAll(taking(10), tooMuch), /packet limit/);
+  assert.throws(() => readAll(taking(10), tooMuch), /too many bytes in fragments/);
+  const afterHandshake = taking(10);
+  afterHandshake.raiseLimit();
+  assert.equal(readAll(afterHandshake, Buffer.concat([begin(600_000), middle(400_000)])).length, 0);
+  assert.throws(() => readAll(afterHandshake, middle(100_000)), /too many bytes in fragments/);
   const empty = Buffer.concat([begin(0), ...Array.from({ length: 1000 }, () => middle(0))]);
   assert.throws(() => readAll(taking(10), empty), /too many fragments/);
   const inner = fragmentedFrames(2002, new Uint8Array(5000), 1000);

@@ -16,6 +16,7 @@ import {
   FakeInternet,
   networkId,
   settle,
+  stillClock,
   syncDataAt,
   type TestNode,
 } from "./fakes.ts";
@@ -210,7 +211,7 @@ test("a peer that trickles a long message is dropped, one that is only slow is n
 test("unfinished messages of all peers together are bounded: the largest goes", async () => {
   const huge = notification({ ...blob, id: 2998, name: "huge", cost: { ...cost, requestBytes: 99_000_000 } });
   const notifications = [handle(blob, () => {}), handle(huge, () => {})];
-  const { victim, call } = await world({ limitDown: 1e9, notifications });
+  const { victim, call } = await world({ limitDown: 1e9, notifications, workClock: stillClock });
   const header = notificationFrame(huge.id, new Uint8Array(90_000_000)).subarray(0, HEADER_BYTES);
   const megabyte = new Uint8Array(1_000_000);
   const callers: Caller[] = [];

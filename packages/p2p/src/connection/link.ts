@@ -191,6 +191,12 @@ export class Link implements Turn {
       this.#lines.down.enter(this);
     }
     this.#read();
+    // Whole messages wait for their turn before they are handled, bytes of others only here.
+    const turn = this.#isOpen && this.#holds === 0 && this.#reader.isInsideFrame && this.work.turn();
+    if (turn) {
+      this.hold(turn);
+      this.#setPaused(true);
+    }
   }
 
   /** Reads on, when the shared bandwidth allows it. */
@@ -207,7 +213,7 @@ export class Link implements Turn {
         this.hold(slice.yield());
         break;
       }
-      const frame = this.#nextFrame();
+      const frame = this.work.measure(() => this.#nextFrame());
       if (frame === undefined) break;
       this.pace.packetsIn++;
       const handling = this.#handle(frame);

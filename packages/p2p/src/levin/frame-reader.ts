@@ -1,3 +1,4 @@
+import { IncomingBytes } from "@anulo/limits";
 import { concatBytes } from "@anulo/protocol";
 import {
   BadFrame,
@@ -15,64 +16,17 @@ import {
  * cost to the sender.
  */
 const MAX_FRAGMENTS = 1000;
+/** Bytes of all fragments of one frame; the original sends at most 60 KiB. More would be joined for too long at once. */
+const MAX_FRAGMENT_BYTES = 1024 * 1024;
 const NO_BYTES = new Uint8Array();
 const isFragment = ({ flags }: FrameHeader) => (flags & (frameFlags.request | frameFlags.response)) === 0;
-
-const SEGMENT_BYTES = 64 * 1024;
-
-/**
- * A payload of known length that arrives in pieces. It is kept in segments, which are joined once all of it is there:
- * memory grows with the bytes that arrived, not with the length that was announced, and nothing is copied into larger
- * buffers meanwhile, whose predecessors would wait for the garbage collector.
- */
-class IncomingPayload {
-  readonly #length: number;
-  #segments: Uint8Array[] = [];
-  #filled = 0;
-
-  constructor(length: number) {
-    this.#length = length;
-  }
-
-  get filled(): number {
-    return this.#filled;
-  }
-
-  /** Adds the bytes that belong to the payload and returns the rest. */
-  add(piece: Uint8Array): Uint8Array {
-    const size = Math.min(piece.length, this.#length - this.#filled);
-    for (let from = 0; from < size; ) {
-      const at = this.#filled % SEGMENT_BYTES;
-      if (at === 0) {
-        this.#segments.push(new Uint8Array(Math.min(SEGMENT_BYTES, this.#length - this.#filled)));
-      }
-      const segment = this.#segments.at(-1)!;
-      const count = Math.min(size - from, segment.length - at);
-      segment.set(piece.subarray(from, from + count), at);
-      from += count;
-      this.#filled += count;
-    }
-    return piece.subarray(size);
-  }
-
-  /** Returns the payload once it is complete, and undefined before; to be called no more after that. */
-  takeWhole(): Uint8Array | undefined {
-    if (this.#filled < this.#length) return undefined;
-    const [first = NO_BYTES] = this.#segments;
-    if (this.#segments.length <= 1) return first;
-    const whole = new Uint8Array(this.#length);
-    for (const [i, segment] of this.#segments.entries()) whole.set(segment, i * SEGMENT_BYTES);
-    this.#segments = [];
-    return whole;
-  }
-}
 
 /** Cuts received bytes into frames. Keeps at most one frame and the bytes of one `push`. */
 export class FrameReader {
   readonly #maxBytes: (header: FrameHeader) => number;
   #rest: Uint8Array = NO_BYTES;
   #header: FrameHeader | undefined;
-  #body: IncomingPayload | undefined;
+  #body: IncomingBytes | undefined;
   #fragments: Uint8Array[] = [];
   #fragmentBytes = 0;
   #packetLimit: number = packetLimits.beforeHandshake;
@@ -134,7 +88,7 @@ export class FrameReader {
       this.#rest = this.#rest.subarray(length);
       return payload;
     }
-    this.#body ??= new IncomingPayload(length);
+    this.#body ??= new IncomingBytes(length);
     this.#rest = this.#body.add(this.#rest);
     const whole = this.#body.takeWhole();
     if (whole !== undefined) this.#body = undefined;
@@ -159,7 +113,8 @@ export class FrameReader {
     else if (this.#fragments.length === 0) throw new BadFrame("a fragment without a beginning");
     this.#fragments.push(payload);
     this.#fragmentBytes += payload.length;
-    if (this.#fragmentBytes > this.#packetLimit) throw new BadFrame("fragments above the packet limit");
+    if (this.#fragmentBytes > Math.min(MAX_FRAGMENT_BYTES, this.#packetLimit))
+      throw new BadFrame("too many bytes in fragments");
     if (this.#fragments.length > MAX_FRAGMENTS) throw new BadFrame("too many fragments");
     if (!isEnd) return undefined;
     const whole = concatBytes(...this.#fragments);

@@ -1,3 +1,4 @@
+import { IncomingBytes } from "@anulo/limits";
 import { Gathered } from "../../gathered.ts";
 import type { RequestHead } from "./request-head.ts";
 
@@ -36,8 +37,8 @@ class PlainBody implements BodyReader {
   readonly #length: number;
   readonly #options: BodyOptions;
   #remaining: number;
-  /** The bytes of a body that arrived in several pieces. */
-  #parts: Gathered | undefined;
+  /** The bytes of a body that arrives in several pieces. */
+  #parts: IncomingBytes | undefined;
   #whole: Buffer | undefined;
 
   constructor(length: number, options: BodyOptions) {
@@ -55,18 +56,21 @@ class PlainBody implements BodyReader {
       return bytes.length === this.#length ? none : bytes.subarray(this.#length);
     }
     const size = Math.min(this.#remaining, bytes.length);
-    this.#parts ??= new Gathered();
-    if (keep) this.#parts.add(bytes.subarray(0, size));
+    if (keep) {
+      this.#parts ??= new IncomingBytes(this.#length);
+      this.#parts.add(bytes.subarray(0, size));
+    }
     this.#remaining -= size;
+    if (this.#remaining === 0) this.#whole = this.#parts?.takeWhole();
     return this.#remaining === 0 ? bytes.subarray(size) : undefined;
   }
 
   body(): Buffer {
-    return this.#whole ?? this.#parts?.bytes ?? none;
+    return this.#whole ?? none;
   }
 
   bufferedBytes(): number {
-    return this.#parts?.capacity ?? 0;
+    return this.#parts?.filled ?? 0;
   }
 
   isTooLarge(): boolean {
