@@ -1,3 +1,5 @@
+/** Pieces of at least this length are kept as they are, shorter ones are gathered in segments. */
+const LONG_PIECE_BYTES = 16 * 1024;
 const SEGMENT_BYTES = 64 * 1024;
 /** The part of all bytes after which memory for all of them is taken: a sender commits us to four times what it sent. */
 const JOINED_FROM = 1 / 4;
@@ -9,12 +11,16 @@ const NO_BYTES = Buffer.alloc(0);
  */
 export class IncomingBytes {
   readonly #length: number;
-  /** Those that arrived before memory for all was taken, until they are copied there. */
-  #segments: (Buffer | undefined)[] = [];
+  /** What arrived before memory for all was taken, until it is copied there. */
+  #segments: Uint8Array[] = [];
+  /** The last segment, as long as it has space, and the bytes in it. */
+  #open: Buffer | undefined;
+  #openBytes = 0;
   #whole: Buffer | undefined;
-  /** Bytes in the segments, and how many of them are in place. */
+  /** Bytes in the segments, and how many bytes and segments of them are in place. */
   #segmentBytes = 0;
   #joinedBytes = 0;
+  #joinedSegments = 0;
   #filled = 0;
 
   /** `length` in bytes. */
@@ -27,15 +33,15 @@ export class IncomingBytes {
     return this.#filled;
   }
 
-  /** Adds the bytes that belong to it and returns the rest of the piece. */
+  /** Adds the bytes that belong to it and returns the rest of the piece, which must not change any more. */
   add(piece: Uint8Array): Uint8Array {
     const size = Math.min(piece.length, this.#length - this.#filled);
     if (this.#whole === undefined && this.#filled >= JOINED_FROM * this.#length) this.#takeMemory();
-    if (this.#whole === undefined) this.#addToSegments(piece.subarray(0, size));
+    if (this.#whole === undefined) this.#keep(piece.subarray(0, size));
     else this.#whole.set(piece.subarray(0, size), this.#filled);
     this.#filled += size;
     // As many as have arrived since: thus all are there with the last piece.
-    if (this.#whole !== undefined) this.#copySegments(this.#filled - this.#segmentBytes);
+    if (this.#whole !== undefined) this.#join(this.#filled - this.#segmentBytes);
     return piece.subarray(size);
   }
 
@@ -43,40 +49,47 @@ export class IncomingBytes {
   takeWhole(): Buffer | undefined {
     if (this.#filled < this.#length) return undefined;
     if (this.#whole === undefined) this.#takeMemory();
-    this.#copySegments(this.#segmentBytes);
+    this.#join(this.#segmentBytes);
     return this.#whole;
   }
 
   #takeMemory(): void {
-    const [first = NO_BYTES] = this.#segments;
+    this.#closeSegment();
     this.#segmentBytes = this.#filled;
-    if (first.length === this.#length) {
-      this.#whole = first;
-      this.#joinedBytes = this.#segmentBytes;
-    } else this.#whole = Buffer.allocUnsafeSlow(this.#length);
+    this.#whole = this.#length === 0 ? NO_BYTES : Buffer.allocUnsafeSlow(this.#length);
   }
 
-  #addToSegments(bytes: Uint8Array): void {
+  #keep(bytes: Uint8Array): void {
+    if (bytes.length >= LONG_PIECE_BYTES) {
+      this.#closeSegment();
+      this.#segments.push(bytes);
+      return;
+    }
     for (let from = 0; from < bytes.length; ) {
-      const filled = this.#filled + from;
-      const at = filled % SEGMENT_BYTES;
-      if (at === 0)
-        this.#segments.push(Buffer.allocUnsafeSlow(Math.min(SEGMENT_BYTES, this.#length - filled)));
-      const segment = this.#segments.at(-1)!;
-      const count = Math.min(bytes.length - from, segment.length - at);
-      segment.set(bytes.subarray(from, from + count), at);
+      const left = this.#length - this.#filled - from;
+      this.#open ??= Buffer.allocUnsafeSlow(Math.min(SEGMENT_BYTES, left));
+      const count = Math.min(bytes.length - from, this.#open.length - this.#openBytes);
+      this.#open.set(bytes.subarray(from, from + count), this.#openBytes);
+      this.#openBytes += count;
       from += count;
+      if (this.#openBytes === this.#open.length) this.#closeSegment();
     }
   }
 
+  #closeSegment(): void {
+    if (this.#open !== undefined) this.#segments.push(this.#open.subarray(0, this.#openBytes));
+    this.#open = undefined;
+    this.#openBytes = 0;
+  }
+
   /** Copies whole segments until at least `most` of their bytes, or all of them, are in place. */
-  #copySegments(most: number): void {
+  #join(most: number): void {
     while (this.#joinedBytes < Math.min(most, this.#segmentBytes)) {
-      const at = this.#joinedBytes / SEGMENT_BYTES;
-      const count = Math.min(SEGMENT_BYTES, this.#segmentBytes - this.#joinedBytes);
-      this.#whole!.set(this.#segments[at]!.subarray(0, count), this.#joinedBytes);
-      this.#segments[at] = undefined;
-      this.#joinedBytes += count;
+      const segment = this.#segments[this.#joinedSegments]!;
+      this.#whole!.set(segment, this.#joinedBytes);
+      this.#segments[this.#joinedSegments] = NO_BYTES;
+      this.#joinedBytes += segment.length;
+      this.#joinedSegments += 1;
     }
   }
 }

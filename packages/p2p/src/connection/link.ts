@@ -190,13 +190,10 @@ export class Link implements Turn {
       this.#isThrottled = true;
       this.#lines.down.enter(this);
     }
+    // Many peers may send at once: those who come last in a turn of the event loop are not even read then.
+    const turn = this.#holds === 0 ? this.work.turn() : undefined;
+    if (turn !== undefined) this.hold(turn);
     this.#read();
-    // Whole messages wait for their turn before they are handled, bytes of others only here.
-    const turn = this.#isOpen && this.#holds === 0 && this.#reader.isInsideFrame && this.work.turn();
-    if (turn) {
-      this.hold(turn);
-      this.#setPaused(true);
-    }
   }
 
   /** Reads on, when the shared bandwidth allows it. */

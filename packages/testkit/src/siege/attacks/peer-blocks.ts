@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Attack } from "../attack.ts";
 import { altered, blockPayload, forgedBlock, minedPayments, recordedId } from "../hostile-data.ts";
 import { commands, frame } from "../hostile-peer.ts";
@@ -49,10 +50,17 @@ export const blockAttacks: Attack[] = [
     stands: "blocks parsed whole before their header is looked at",
     async run(siege) {
       const txs = paymentsOf(siege, siege.sized(20_000_000, 3_000_000));
-      await siege.flood(8, async (peer) => {
+      const forge = () => {
         const previousId = new Uint8Array(randomBytes(32));
         const block = forgedBlock(siege.chain, topOf(siege), { previousId, transactions: txs });
-        await peer.send(frame(commands.newBlock, blockPayload(block, txs, topOf(siege) + 2)));
+        return frame(commands.newBlock, blockPayload(block, txs, topOf(siege) + 2));
+      };
+      // One a turn of the event loop, which also sees when honest blocks arrive.
+      let last: Promise<unknown> = Promise.resolve();
+      await siege.flood(8, async (peer) => {
+        const forged = last.then(() => setImmediate()).then(forge);
+        last = forged;
+        await peer.send(await forged);
       });
     },
   },
