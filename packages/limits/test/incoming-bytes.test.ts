@@ -61,3 +61,11 @@ test("memory is taken for a quarter of what is announced at most before that has
   const sum = taken.mock.calls.reduce((total, call) => total + (call.arguments[0] as number), 0);
   assert.ok(sum < 25_000_000, `${sum} bytes`);
 });
+
+test("long pieces are kept without a copy", (t) => {
+  const taken = t.mock.method(Buffer, "allocUnsafeSlow");
+  const incoming = new IncomingBytes(100_000_000);
+  const piece = pattern(16_384);
+  for (let i = 0; i < 1000; i++) incoming.add(piece);
+  assert.equal(taken.mock.callCount(), 0);
+});
