@@ -1,4 +1,7 @@
-/** Pieces of at least this length are kept as they are, shorter ones are gathered in segments. */
+/**
+ * Pieces of at least this length are kept as they are, unless they are a part of more memory, which would be kept with
+ * them; all others are gathered in segments.
+ */
 const LONG_PIECE_BYTES = 16 * 1024;
 const SEGMENT_BYTES = 64 * 1024;
 /** The part of all bytes after which memory for all of them is taken: a sender commits us to four times what it sent. */
@@ -60,7 +63,7 @@ export class IncomingBytes {
   }
 
   #keep(bytes: Uint8Array): void {
-    if (bytes.length >= LONG_PIECE_BYTES) {
+    if (bytes.length >= LONG_PIECE_BYTES && bytes.length === bytes.buffer.byteLength) {
       this.#closeSegment();
       this.#segments.push(bytes);
       return;
