@@ -42,7 +42,7 @@ const koffi = { load: () => ({ func: functionOf }), address: () => 4096n, decode
 
 const loader = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown };
 const { _load: load } = loader;
-const architecture = process.arch;
+const machine = process.arch;
 loader._load = (name, ...rest) => {
   if (name !== "koffi") return load(name, ...rest);
   if (isThere) return koffi;
@@ -53,7 +53,7 @@ Object.defineProperty(process, "arch", { value: "x64" });
 
 after(() => {
   loader._load = load;
-  Object.defineProperty(process, "arch", { value: architecture });
+  Object.defineProperty(process, "arch", { value: machine });
 });
 
 beforeEach(() => {
