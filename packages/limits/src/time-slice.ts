@@ -1,20 +1,23 @@
 import { setImmediate } from "node:timers/promises";
 import { type MaybePromise, whenReady } from "./maybe-promise.ts";
+import { SHARED_SLICE_MS, type SharedTurns } from "./shared-turns.ts";
 
 /**
- * Milliseconds of work after which other work on the event loop runs first: a node that syncs has several such works in
- * one turn of it, and a caller who waits for each response gets one a turn.
+ * Milliseconds of work after which other work on the event loop runs first: a caller who waits for each response gets
+ * one a turn.
  */
 export const SLICE_MS = 3;
 
 export interface SliceOptions {
-  /** Milliseconds of work in one slice; by default `SLICE_MS`. */
+  /** Milliseconds of work in one slice; by default `SLICE_MS`, or `SHARED_SLICE_MS` with `turns`. */
   readonly sliceMs?: number;
   /** Called before each pause: the data that is read must not change meanwhile, so a snapshot is taken here. */
   readonly beforeYield?: () => void;
   /** Called after each pause, before the next slice. */
   readonly afterYield?: () => void;
-  /** Waits between two slices; by default one turn of the event loop. */
+  /** The works whose slices in one turn of the event loop are together no longer than one slice. */
+  readonly turns?: SharedTurns | undefined;
+  /** Waits between two slices; by default for the next of `turns`, or one turn of the event loop. */
   readonly pause?: () => Promise<unknown>;
   /** Called with the milliseconds of each slice, the last one included. */
   readonly onWork?: (milliseconds: number) => void;
@@ -31,17 +34,19 @@ export class TimeSlice {
 
   constructor(options: SliceOptions = {}) {
     this.#options = options;
-    this.#sliceMs = options.sliceMs ?? SLICE_MS;
+    this.#sliceMs = options.sliceMs ?? (options.turns === undefined ? SLICE_MS : SHARED_SLICE_MS);
   }
 
   /** Whether it is time to yield. */
   get isOver(): boolean {
-    return performance.now() - this.#startedAt >= this.#sliceMs;
+    const othersMs = this.#options.turns?.usedMs ?? 0;
+    return othersMs + performance.now() - this.#startedAt >= this.#sliceMs;
   }
 
   /** Lets everything else that is ready run, then starts the next slice. Rejects where the work is aborted. */
   async yield(): Promise<void> {
-    const { beforeYield, afterYield, pause = setImmediate, signal } = this.#options;
+    const { beforeYield, afterYield, turns, signal } = this.#options;
+    const { pause = turns === undefined ? setImmediate : () => turns.next() } = this.#options;
     beforeYield?.();
     this.end();
     this.#isPaused = true;
@@ -64,7 +69,10 @@ export class TimeSlice {
 
   /** Reports the last slice, unless the work was aborted in a pause. */
   end(): void {
-    if (!this.#isPaused) this.#options.onWork?.(performance.now() - this.#startedAt);
+    if (this.#isPaused) return;
+    const milliseconds = performance.now() - this.#startedAt;
+    this.#options.turns?.count(milliseconds);
+    this.#options.onWork?.(milliseconds);
   }
 }
 

@@ -17,6 +17,7 @@ type NodeProvided =
   | "neededStripe"
   | "isSynchronized"
   | "clock"
+  | "turns"
   | "log";
 
 /** Options of the connections to peers; all may be left out. */
@@ -93,6 +94,7 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
     networkId: network.peerNetworkId,
     offline: isOffline,
     clock,
+    turns: parts.turns,
     log: log.in("net.p2p"),
     notifications: protocol.notifications,
     syncData: () => protocol.syncData(),

@@ -69,6 +69,25 @@ test("the work of each block is proven at its own height, in runs that follow ot
   await close();
 });
 
+test("headers, transactions, blocks and their writing share the turns of the event loop", async (t) => {
+  const { parts, close } = await emptyChain();
+  // No time passes, so each of them takes one slice.
+  t.mock.method(performance, "now", () => 5000);
+  const counted = t.mock.method(parts.turns, "count");
+  const waited = t.mock.method(parts.turns, "next");
+  const run = chain.slice(0, RUN);
+  const { completion } = await createBlockImporter(parts).stage(
+    run.map((block) => watched(block, { times: 0 })),
+  );
+  await completion;
+  const [ofHeaders, ofBlocks, ofWriting] = [1, 1, 1];
+  const withPayments = run.filter(({ transactions }) => transactions.length > 0).length;
+  assert.equal(counted.mock.callCount(), ofHeaders + withPayments + ofBlocks + ofWriting);
+  // Before the commit.
+  assert.equal(waited.mock.callCount(), 1);
+  await close();
+});
+
 test("runs of which nobody knows whether they reached the disk are refused, and so is each that is written with them", async () => {
   const { parts, close } = await emptyChain();
   const settled = async () => {

@@ -63,7 +63,7 @@ class Network implements PeerNetwork {
       up: rate(options.limitUp ?? networkDefaults.limitUp),
       down: rate(options.limitDown ?? networkDefaults.limitDown),
       memory: new SharedMemory(() => this.#sessions),
-      work: new SharedWork(options.workClock ?? systemClock),
+      work: new SharedWork(options.workClock ?? systemClock, options.turns),
     };
     const commons: NetworkContext = {
       lines: this.#lines,

@@ -1,3 +1,4 @@
+import type { SharedTurns } from "@anulo/limits";
 import type { SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
@@ -118,6 +119,8 @@ export interface PeerNetworkOptions {
   readonly clock?: Clock | undefined;
   /** Measures the processor time that peers take; by default the machine's clock, whatever `clock` is. */
   readonly workClock?: Clock | undefined;
+  /** The works beside which that for peers goes on. */
+  readonly turns?: SharedTurns | undefined;
   readonly random?: RandomSource | undefined;
   readonly log?: Log | undefined;
 }

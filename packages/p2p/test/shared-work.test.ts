@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { runSliced } from "@anulo/limits";
+import { runSliced, SharedTurns } from "@anulo/limits";
 import { ConnectionClosed, PeerWork, SharedWork } from "../src/connection/shared-work.ts";
 import { FakeClock } from "./fakes.ts";
 
@@ -90,4 +90,20 @@ test("after the end nobody is waited for, and nobody waits behind those who did"
   work.stop();
   await waiting;
   assert.equal(work.turn(first), undefined);
+});
+
+test("the work of peers takes its turns beside other works, and its slices count", async () => {
+  const turns = new SharedTurns();
+  const peer = new PeerWork(new SharedWork(new FakeClock(), turns));
+  const done: string[] = [];
+  for (const name of ["one", "another"]) void turns.next().then(() => done.push(name));
+  function* steps(): Generator<void, void> {
+    done.push("begun");
+    yield;
+    done.push("continued");
+  }
+  const sliced = Promise.resolve(runSliced(steps(), { ...peer.slicing, sliceMs: 0 }));
+  assert.ok(turns.usedMs > 0);
+  await sliced;
+  assert.deepEqual(done, ["begun", "one", "another", "continued"]);
 });

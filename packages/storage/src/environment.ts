@@ -1,3 +1,4 @@
+import { SharedTurns } from "@anulo/limits";
 import type { Database } from "lmdb";
 import { open } from "lmdb";
 import { CHECKSUM_BYTES, checksumSeed, isRowIntact, rowChecksum } from "./checksum.ts";
@@ -186,6 +187,8 @@ export interface EnvironmentOptions {
   readonly ascending?: readonly TableName[];
   /** Called for a damaged row before the reader throws. */
   readonly onDamage?: (damage: DamagedDatabase) => void;
+  /** The works beside which a long write goes on. */
+  readonly turns?: SharedTurns | undefined;
 }
 
 /**
@@ -193,7 +196,7 @@ export interface EnvironmentOptions {
  * which a loss of power can damage the file.
  */
 export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
-  const { readOnly = false, ascending = [], onDamage = () => {} } = options;
+  const { readOnly = false, ascending = [], onDamage = () => {}, turns = new SharedTurns() } = options;
   const names = Object.keys(tables) as TableName[];
   const root = open<Buffer, Buffer>({
     path,
@@ -206,7 +209,7 @@ export function openEnvironment(path: string, options: EnvironmentOptions = {}):
     encoding: "binary",
     keyEncoding: "binary",
   });
-  const longWrite = createLongWrite(root);
+  const longWrite = createLongWrite(root, turns);
   const rowsRead = { count: 0 };
   const handles = names.map((name) => {
     const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }) as RawTable;

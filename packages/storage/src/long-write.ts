@@ -1,5 +1,4 @@
-import { setImmediate } from "node:timers/promises";
-import { TimeSlice } from "@anulo/limits";
+import { type SharedTurns, TimeSlice } from "@anulo/limits";
 import type { DatabaseFile, Snapshot } from "./database-file.ts";
 
 /** Redirects reads while a write transaction remains open over several turns of the event loop. */
@@ -22,8 +21,8 @@ type WithWriteTransaction = DatabaseFile & {
   readonly env: { writeTxn: object | null };
 };
 
-/** Prepares the long writes of an environment; only one may be open. */
-export function createLongWrite(root: DatabaseFile): LongWrite {
+/** Prepares the long writes of an environment, which take their turns beside other works; only one may be open. */
+export function createLongWrite(root: DatabaseFile, turns: SharedTurns): LongWrite {
   const { env } = root as WithWriteTransaction;
   let before: Snapshot | undefined;
   let isOpen = false;
@@ -33,17 +32,18 @@ export function createLongWrite(root: DatabaseFile): LongWrite {
     env.writeTxn = null;
     before = pin;
     onTurn();
-    await setImmediate();
+    await turns.next();
     env.writeTxn = writing;
     before = undefined;
     onTurn();
   };
   const runSteps = async <T>(steps: Generator<void, T>, toRest: () => Promise<void>): Promise<T> => {
     for (;;) {
-      const slice = new TimeSlice();
+      const slice = new TimeSlice({ turns });
       let step: IteratorResult<void, T>;
       do step = steps.next();
       while (step.done !== true && !slice.isOver);
+      slice.end();
       // This is done before the end too, because a large commit takes a turn of its own.
       await toRest();
       if (step.done === true) return step.value;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { SharedTurns } from "@anulo/limits";
 import { type ChainStore, createStore, type OpenDatabase } from "./chain-store.ts";
 import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "./damage.ts";
 import { type Environment, openEnvironment, type Tables } from "./environment.ts";
@@ -23,6 +24,8 @@ export interface StoreOptions {
   readonly checkAll?: boolean | undefined;
   /** Bytes of memory of the machine, or what this process may use of them; found out by default. */
   readonly memoryBytes?: number | undefined;
+  /** The works beside which a write over many turns goes on. */
+  readonly turns?: SharedTurns | undefined;
   /** When writes are flushed; by default soon after, without waiting. */
   readonly syncMode?: SyncMode | undefined;
   /** Called when a write to the disk fails, or a row is damaged: the node should stop. */
@@ -75,10 +78,10 @@ function readProperty(tables: Tables, name: string): string | undefined {
 /** Opens a file that no other process has open; the first flush is done before anything is written. */
 async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenDatabase, "afterClose">> {
   const { network, syncMode = defaultSyncMode, checkAll = false, onFault = () => {} } = options;
-  const { memoryBytes = memoryOfProcess() } = options;
+  const { memoryBytes = memoryOfProcess(), turns } = options;
   const recovery = recoverFile(path);
   if (recovery !== undefined) checkClosedFile(path, recovery.state, checkAll);
-  const environment = openEnvironment(path, { onDamage: onFault });
+  const environment = openEnvironment(path, { onDamage: onFault, turns });
   let flusher: Flusher | undefined;
   try {
     checkSoleUse(environment, path);
@@ -113,9 +116,9 @@ async function createFile(path: string, options: StoreOptions): Promise<void> {
 }
 
 /** Opens a temporary file, which is never flushed. */
-function openTransient({ memoryBytes = memoryOfProcess() }: StoreOptions): OpenDatabase {
+function openTransient({ memoryBytes = memoryOfProcess(), turns }: StoreOptions): OpenDatabase {
   const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
-  const environment = openEnvironment(path);
+  const environment = openEnvironment(path, { turns });
   const afterClose = () => rmSync(dirname(path), { recursive: true, force: true });
   const onFault = () => {};
   return { path, environment, recovery: undefined, flusher: undefined, memoryBytes, onFault, afterClose };

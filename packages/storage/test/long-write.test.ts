@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { SharedTurns } from "@anulo/limits";
 import type { ChainReader, ChainStore, ChainWriter } from "../src/index.ts";
 import { openStore } from "../src/index.ts";
 import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
@@ -145,4 +146,21 @@ test("nobody else writes meanwhile: writers wait, and who does not is refused", 
   await Promise.all([writing, short, second]);
   assert.deepEqual(order, ["long", "short", "second"]);
   assert.equal(store.read.height(), 12);
+});
+
+test("a long write waits for its turn behind other works, whose time counts", async () => {
+  const turns = new SharedTurns();
+  const beside = await openStore({ network: "regtest", turns });
+  const done: string[] = [];
+  for (const name of ["one", "another"]) void turns.next().then(() => done.push(name));
+  const change = function* (writer: ChainWriter) {
+    writer.appendBlock(sampleBlock(0));
+    done.push("block");
+    turns.count(1000);
+    yield;
+    done.push("rest");
+  };
+  await beside.writeInTurns(change, () => done.push("written"));
+  await beside.close();
+  assert.deepEqual(done, ["block", "one", "another", "rest", "written"]);
 });

@@ -7,7 +7,7 @@ import {
   verifyHeaderAbove,
 } from "@anulo/consensus";
 import { mapSliced, TimeSlice } from "@anulo/limits";
-import { equalBytes, type ReadTransactionOptions, toHex } from "@anulo/protocol";
+import { equalBytes, toHex } from "@anulo/protocol";
 import type { ChainWriter, NewBlock } from "@anulo/storage";
 import { acceptBlock, checkHeaderAndWork } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
@@ -98,8 +98,6 @@ interface StagedChain {
   isLost: boolean;
 }
 
-/** Milliseconds of judging between two turns of the event loop: writing and reading need turns too. */
-const SLICE_MS = 2;
 /**
  * Runs are written together, because a commit also writes the pages above its rows, and a flush follows after a number
  * of commits. A group has at most so many blocks, and so many bytes, since a parsed block takes many times its bytes in
@@ -165,7 +163,7 @@ async function judgeHeaders(
       headers.push(verifyHeaderAbove(incoming, context, { headers, network: parts.network }));
       return headers.at(-1)!.verified.obligations;
     },
-    { sliceMs: SLICE_MS },
+    { turns: parts.turns },
   );
   return blocksOfRun.flat();
 }
@@ -181,7 +179,8 @@ async function judgeRun(
   const incoming: IncomingBlock[] = [];
   const stored: NewBlock[] = [];
   const obligations: Obligation[] = [];
-  const slice = new TimeSlice({ sliceMs: SLICE_MS });
+  const { turns } = parts;
+  const slice = new TimeSlice({ turns });
   for (const block of blocks) {
     if (slice.isOver) await slice.yield();
     checkUnchanged(staged);
@@ -189,7 +188,7 @@ async function judgeRun(
     const whole =
       block.txs.length === 0
         ? block.incoming
-        : await slice.wait(readTransactions(block, { withProofs: !isKnown, inPlace: true }));
+        : await slice.wait(readTransactions(block, { withProofs: !isKnown, inPlace: true, turns }));
     const reading = parts.store.prefetch(() => rowsToJudge(whole, { withRings: !isKnown }));
     if (reading !== undefined) await slice.wait(reading);
     checkUnchanged(staged);
@@ -198,6 +197,7 @@ async function judgeRun(
     incoming.push(whole);
     stored.push(run.stored);
   }
+  slice.end();
   return { incoming, stored, obligations };
 }
 
@@ -218,7 +218,7 @@ function judgeStaged(parts: ChainParts, staged: StagedChain, incoming: IncomingB
 
 function readTransactions(
   { incoming, txs }: FetchedBlock,
-  options?: ReadTransactionOptions,
+  options?: Parameters<typeof withTransactions>[2],
 ): Promise<IncomingBlock> {
   return withTransactions(incoming, txs, options);
 }

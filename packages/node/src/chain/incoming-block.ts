@@ -1,5 +1,5 @@
 import { MAX_TRANSACTION_SIZE, type TransactionCandidate, type VerifiedBlock } from "@anulo/consensus";
-import { forEachSliced } from "@anulo/limits";
+import { forEachSliced, type SliceOptions } from "@anulo/limits";
 import {
   BadBytes,
   type Block,
@@ -88,17 +88,18 @@ export async function readBlockWithTransactions(
 export async function withTransactions(
   incoming: IncomingBlock,
   fetched: readonly FetchedTransaction[],
-  options?: ReadTransactionOptions,
+  { turns, ...options }: ReadTransactionOptions & Pick<SliceOptions, "turns"> = {},
 ): Promise<IncomingBlock> {
   const named = new Set(incoming.block.transactionHashes.map(toHex));
   if (fetched.length > named.size) throw new BadBytes("more transactions than the block holds");
   const transactions = new Map<string, SuppliedTransaction>();
-  await forEachSliced(fetched, (one) => {
+  const read = (one: FetchedTransaction) => {
     const transaction = readFetchedTransaction(one, options);
     const key = toHex(transaction.id);
     if (!named.has(key)) throw new BadBytes("a transaction that the block does not hold");
     transactions.set(key, transaction);
-  });
+  };
+  await forEachSliced(fetched, read, { turns });
   return { ...incoming, transactions };
 }
 

@@ -7,6 +7,7 @@ import {
   verifyBlock,
   withCheckpoints,
 } from "@anulo/consensus";
+import { SharedTurns } from "@anulo/limits";
 import { genesisBlock, type Network, writeBlock } from "@anulo/protocol";
 import { openStore, type StoreOptions, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
@@ -64,7 +65,8 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const { network, fixedDifficulty, seedSchedule, discharge, now } = options;
   const { path, memoryBytes, syncMode, onFault, onMigration, signal } = options;
   const checkpoints = withCheckpoints(enforcedCheckpoints(network.name), options.checkpoints ?? []);
-  const opening = { path, network: network.name, memoryBytes, syncMode, onFault, onMigration, signal };
+  const turns = new SharedTurns();
+  const opening = { path, network: network.name, memoryBytes, syncMode, onFault, onMigration, signal, turns };
   const store = await openStore(opening);
   const { read, withoutCounting } = store;
   const events = createEvents(options.onBug);
@@ -87,6 +89,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     refusedTransactions: createRefusedTransactions(),
     refusals: new Refusals(),
     confirmedBlocks,
+    turns,
     now,
     emit: events.emit,
     onAppended: options.onAppended,

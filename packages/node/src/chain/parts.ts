@@ -1,4 +1,5 @@
 import type { ChainView, RuleViolation, TransactionCandidate } from "@anulo/consensus";
+import type { SharedTurns } from "@anulo/limits";
 import type { Network } from "@anulo/protocol";
 import type { ChainWriter } from "@anulo/storage";
 import type { PoolEntry } from "../pool/entry.ts";
@@ -40,6 +41,8 @@ export interface ChainParts extends PoolParts {
   /** Blocks of branches that could not become the main chain, by id (hexadecimal), and the rule they broke. */
   readonly invalidBlocks: Map<string, RuleViolation>;
   readonly setAside: SetAsideTransactions;
+  /** What fetching, judging and writing blocks share of the event loop. */
+  readonly turns: SharedTurns;
   /** Blocks that need no proofs. */
   readonly confirmedBlocks: ConfirmedBlocks;
   readonly emit: (event: ChainEvent) => void;

@@ -1,4 +1,4 @@
-import { mapSliced } from "@anulo/limits";
+import { mapSliced, type SliceOptions } from "@anulo/limits";
 import { BadBytes, equalBytes, readBlock, toHex } from "@anulo/protocol";
 import { BadBlock, type BlockImporter, ChainChanged, type FetchedBlock } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
@@ -35,12 +35,13 @@ function hasUnknownParent(error: unknown): boolean {
 }
 
 /** Reads blocks whose turn has come, in slices, without their transactions. */
-async function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[]> {
-  return mapSliced(queued, (block) => {
+async function readQueued(queued: readonly QueuedBlock[], slicing: SliceOptions): Promise<FetchedBlock[]> {
+  const read = (block: QueuedBlock): FetchedBlock => {
     const { blob, txs, id, key, minerTransactionHash } = block;
     const incoming = { block: readBlock(blob), blob, id, key, minerTransactionHash };
     return { incoming, txs, size: sizeOf(block) };
-  });
+  };
+  return mapSliced(queued, read, slicing);
 }
 
 /** Joins the queue with the importer. */
@@ -99,7 +100,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   const stage = async (span: Span): Promise<void> => {
     setStaged(span, true);
     try {
-      const blocks = await readQueued(span.fetched!);
+      const blocks = await readQueued(span.fetched!, { turns: parts.turns });
       const { completion } = await importer.stage(blocks, { isMoreComing: hasNext(span) });
       const settled: Promise<void> = completion
         .then(

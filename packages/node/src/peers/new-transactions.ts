@@ -74,8 +74,8 @@ export async function handleTransactions(
   const submission = submissionOf(options, link, dandelionpp_fluff);
   const fresh: PoolEntry[] = [];
   const charged = { ...options, parts: chargedTo(link, options.parts) };
-  const { pause } = link.peer.slicing;
-  const slice = new TimeSlice(pause && { pause });
+  const { pause, turns } = link.peer.slicing;
+  const slice = new TimeSlice(pause && { pause, turns });
   try {
     for (const blob of txs) {
       // Transactions that are known or refused already are handled without waiting.

@@ -1,4 +1,4 @@
-import { type SliceOptions, WorkBudget } from "@anulo/limits";
+import { SharedTurns, type SliceOptions, WorkBudget } from "@anulo/limits";
 import type { Clock } from "../clock.ts";
 import { sharedLimits } from "../shared-limits.ts";
 
@@ -19,12 +19,15 @@ interface WaitingTurn {
 
 /** The processor time of all peers of a network: each slice of work waits for its turn. */
 export class SharedWork {
+  /** The works beside which that for peers goes on. */
+  readonly turns: SharedTurns;
   readonly #clock: Clock;
   readonly #budget: WorkBudget;
   readonly #waiting = new Set<WaitingTurn>();
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, turns = new SharedTurns()) {
+    this.turns = turns;
     this.#clock = clock;
     this.#budget = this.#newBudget(sharedLimits.work.allPeers);
   }
@@ -105,8 +108,9 @@ export class SharedWork {
   #wait(run: () => void): () => void {
     const { waitMs } = this.#budget;
     if (waitMs > 0) return this.#clock.after(waitMs, run);
-    const turn = setImmediate(run);
-    return () => clearImmediate(turn);
+    void this.turns.next().then(run);
+    // A turn that comes when nothing waits any more does no harm.
+    return () => {};
   }
 }
 
@@ -137,6 +141,7 @@ export class PeerWork {
   get slicing(): SliceOptions {
     this.#slicedAt ??= this.#shared.now();
     return {
+      turns: this.#shared.turns,
       pause: () =>
         this.#isClosed ? Promise.reject(new ConnectionClosed()) : this.#shared.nextTurn(this.#budget),
       onWork: (milliseconds) => this.#shared.charge(this.#budget, milliseconds),

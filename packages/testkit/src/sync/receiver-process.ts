@@ -1,16 +1,24 @@
 /** A node that fetches a chain whose blocks it knows: `node receiver-process.js DATABASE KNOWN_BLOCKS PEER_PORT`. */
 import { readFileSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
 import { createNode, parseKnownBlocks } from "@anulo/node";
 
-// As the program does.
-setFlagsFromString("--semi-space-growth-factor=1");
+/** What the program does with its engine. */
+interface Engine {
+  tuneEngine(): void;
+  optimizeInUse(): () => void;
+  setHeapGrowth(growth: "least" | "usual"): void;
+}
+
+const engine: Engine = await import(new URL("../../../../../bin/dist/src/engine.js", import.meta.url).href);
+engine.tuneEngine();
+engine.setHeapGrowth("least");
 
 const [databasePath, knownBlocks, port] = process.argv.slice(2);
 const node = createNode({
   network: "regtest",
   databasePath: databasePath!,
   fixedDifficulty: 1n,
+  onRead: engine.optimizeInUse(),
   ...(knownBlocks !== "none" && { knownBlocks: parseKnownBlocks(readFileSync(knownBlocks!)) }),
   peers: {
     nodes: { exclusive: [{ kind: "ipv4", host: "127.0.0.1", port: Number(port) }] },
@@ -18,6 +26,7 @@ const node = createNode({
     maxPerIp: 100,
     limitUp: 1_000_000,
     limitDown: 1_000_000,
+    onSynchronized: () => engine.setHeapGrowth("usual"),
   },
 });
 await node.start();
