@@ -1,7 +1,7 @@
 /** How events of a fleet's wallets travel to the process that has the log: together, in parts, and each with its outcome. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unpackJson } from "@anulo/events";
+import { packJson, unpackJson } from "@anulo/events";
 import { AppendQueue } from "../src/fleet/events/append-queue.ts";
 import type { LogFailure, SentEntry } from "../src/fleet/events/log-requests.ts";
 
@@ -130,4 +130,31 @@ test("a request without an answer fails those in it, and no others", async () =>
   await assert.rejects(lost, /nobody there/);
   await answer();
   assert.equal(await next, undefined);
+});
+
+test("what is one byte below 256 KiB takes one more entry, and 256 KiB are enough", async () => {
+  const { queue, requests, settle, answer } = start();
+  const empty = Buffer.byteLength(packJson({ ask: "append", entries: [] }));
+  const first = queue.append(changeOf(1, 0));
+  await settle();
+  const overhead = requests[0]!.bytes - empty;
+  await answer();
+  await first;
+  for (const missing of [0, 1]) {
+    const under = queue.append(changeOf(1));
+    await settle();
+    const sizes = [100 * KIB, 156 * KIB - missing, overhead].map((size) => size - overhead);
+    const others: Promise<unknown>[] = [];
+    for (const [i, size] of sizes.entries()) {
+      others.push(queue.append(changeOf(2 + i, size)));
+      await settle();
+    }
+    requests.length = 0;
+    await answer();
+    if (missing === 0) await answer();
+    await answer();
+    await Promise.all([under, ...others]);
+    const changes = requests.map(({ entries }) => entries.map(({ change }) => change));
+    assert.deepEqual(changes, missing === 0 ? [[2, 3], [4]] : [[2, 3, 4]]);
+  }
 });
