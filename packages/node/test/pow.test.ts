@@ -217,3 +217,21 @@ test("the hash of work that a caller claims is not remembered as a block's", asy
   assert.deepEqual(pow.hashOf(id), hash);
   await pow.stop();
 });
+
+test("hashing has stalled since the first of those that wait arrived, or since the last one was done", async (t) => {
+  const pow = createPow({ threads: 1 });
+  let nowMs = 1000;
+  t.mock.method(performance, "now", () => nowMs);
+  assert.deepEqual([pow.openHashes, pow.stalledMs()], [0, 0]);
+  const first = pow.hash(work);
+  nowMs = 3000;
+  const second = pow.hash(work);
+  nowMs = 3500;
+  assert.deepEqual([pow.openHashes, pow.stalledMs()], [2, 2500]);
+  await first;
+  nowMs = 4000;
+  if (pow.openHashes > 0) assert.equal(pow.stalledMs(), 500);
+  await second;
+  assert.deepEqual([pow.openHashes, pow.stalledMs()], [0, 0]);
+  await pow.stop();
+});
