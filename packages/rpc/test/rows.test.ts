@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { mapSliced } from "@anulo/limits";
+import { setImmediate } from "node:timers/promises";
+import { mapSliced, SHARED_SLICE_MS } from "@anulo/limits";
 import {
   createRpcServer,
   daemon,
+  defaultLimits,
   drawn,
   implementFor,
   type Logger,
   type RequestInfo,
   RowMeter,
 } from "../src/index.ts";
+import { CallerShare } from "../src/server/caller-share.ts";
 
 /** What a call with the cost `small` may read. */
 const SMALL = daemon.blocks.getHeight.cost.rows;
@@ -156,4 +159,35 @@ test("slices of a call count as work of its caller, the first one being part of 
   const items = [1, 2, 3, 4];
   await meter.during((options) => mapSliced(items, (item) => item, { ...options, sliceMs: 0 }), {});
   assert.equal(slices.length, items.length);
+});
+
+/** Which items the calls of two callers reach in each turn of the event loop, where each item takes half a slice. */
+async function itemsOfTurns(t: TestContext, isForStrangers: boolean): Promise<string[]> {
+  let nowMs = 5000;
+  t.mock.method(performance, "now", () => nowMs);
+  const limits = { ...defaultLimits, eventLoopShare: Number.POSITIVE_INFINITY };
+  const share = new CallerShare(limits, { isForStrangers });
+  const turns: string[] = [""];
+  const call = async (name: string, address: string) => {
+    const { rows } = share.open(address);
+    rows.begin(1);
+    const item = (i: number) => {
+      nowMs += SHARED_SLICE_MS / 2;
+      turns.push(`${turns.pop()}${name}${i}`);
+    };
+    await rows.during((options) => mapSliced([1, 2, 3, 4, 5, 6, 7], item, options), {});
+  };
+  const calls = Promise.all([call("a", "1.1.1.1"), call("b", "2.2.2.2")]);
+  for (let i = 0; i < 5; i++) {
+    await setImmediate();
+    turns.push("");
+  }
+  await calls;
+  t.mock.restoreAll();
+  return turns;
+}
+
+test("long calls of strangers share the turns of the event loop, those of the owner have each a slice", async (t) => {
+  assert.deepEqual(await itemsOfTurns(t, true), ["a1a2b1a3a4", "b2b3", "a5a6", "b4b5", "a7", "b6b7"]);
+  assert.deepEqual(await itemsOfTurns(t, false), ["a1a2a3a4b1b2b3b4a5a6a7b5b6b7", "", "", "", "", ""]);
 });

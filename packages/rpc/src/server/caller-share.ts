@@ -6,6 +6,7 @@ import {
   type CostLimits,
   type LoopLoad,
   type MaybePromise,
+  SharedTurns,
   WorkBudget,
 } from "@anulo/limits";
 import { isExpensive } from "../costs.ts";
@@ -74,6 +75,7 @@ export class Caller {
     this.share = share;
     this.rows = new RowMeter(share.rowsRead, {
       onWork: (milliseconds) => share.charge(milliseconds),
+      turns: share.turns,
       pause: () => this.#nextSlice(),
     });
     this.#use = use;
@@ -86,7 +88,7 @@ export class Caller {
 
   /** Pauses a call between two slices until its share has time again, so that calls under way take no more than it. */
   async #nextSlice(): Promise<void> {
-    await setImmediate();
+    await (this.share.turns?.next() ?? setImmediate());
     while (this.share.waitMs > 0 && !this.#hasLeft) await delay(Math.min(this.share.waitMs, MAX_PAUSE_MS));
   }
 
@@ -152,6 +154,8 @@ export class Caller {
  */
 export class CallerShare {
   readonly limits: Limits;
+  /** What long calls of strangers share of each turn of the event loop; undefined for the owner's. */
+  readonly turns: SharedTurns | undefined;
   /** Number of database rows that were read for all callers. */
   readonly rowsRead: () => number;
   readonly #requestBytes: ByteBudget;
@@ -185,6 +189,7 @@ export class CallerShare {
     const { isForStrangers, now = () => performance.now() } = options;
     const share = limits.eventLoopShare;
     this.#work = Number.isFinite(share) ? new WorkBudget({ share, burstMs: BURST_MS, now }) : undefined;
+    this.turns = isForStrangers ? new SharedTurns() : undefined;
     this.#strangersTurns = isForStrangers ? new FairTurns(this.#work) : undefined;
     this.#responseBytes = new ByteBudget(limits.heldBytes);
     // At most half, so that requests that wait for memory never block one another.

@@ -1,10 +1,12 @@
-import { type MaybePromise, type SliceOptions, whenOver } from "@anulo/limits";
+import { type MaybePromise, type SharedTurns, type SliceOptions, whenOver } from "@anulo/limits";
 import { OverBudget } from "./over-budget.ts";
 
 /** What happens in the slices of a call. */
 export interface RowMeterOptions {
   /** Called with the milliseconds of each slice of `during` but the first, which is part of what its caller does at once. */
   readonly onWork?: (milliseconds: number) => void;
+  /** The calls whose slices share each turn of the event loop. */
+  readonly turns?: SharedTurns | undefined;
   /** Waits between two slices; by default one turn of the event loop. */
   readonly pause?: () => Promise<unknown>;
 }
@@ -61,9 +63,10 @@ export class RowMeter {
     const isInSlice = this.#before !== undefined;
     this.resume();
     let isFirst = true;
-    const { onWork, pause } = this.#options;
+    const { onWork, pause, turns } = this.#options;
     const counted = {
       ...options,
+      turns,
       ...(pause !== undefined && { pause }),
       onWork: (milliseconds: number) => {
         if (!isFirst) onWork?.(milliseconds);
