@@ -2,11 +2,23 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { toHex } from "@anulo/protocol";
+import { heavierBranch } from "../src/chain/alternative-chain.ts";
 import { popBlocks } from "../src/chain/chain.ts";
+import { reorganise } from "../src/chain/reorganise.ts";
 import { emptyChain, mine, pow } from "./chain-fixture.ts";
 import { meetStranger, speaking, stopNode, until } from "./peer-network.ts";
 
 after(() => pow.stop());
+
+/** A chain of 6 blocks, beside which a branch of three more has been left by popping a longer one. */
+async function openPopped() {
+  const chain = await emptyChain();
+  const common = await mine(chain.parts, 5);
+  await mine(chain.parts, 3);
+  await mine(chain.parts, 6, common.at(-1));
+  await popBlocks(chain.parts, 6);
+  return chain;
+}
 
 test("each block is told of once, by where it is placed, and a reorganisation by what it changed", async () => {
   const chain = await emptyChain();
@@ -46,6 +58,18 @@ test("while blocks are generated everything else runs, too", async () => {
   assert.equal(ids.length, COUNT);
   assert.ok(seen !== undefined && seen < 1 + COUNT, `${seen} blocks`);
   await chain.close();
+});
+
+test("a branch that was heavier when it was looked for is left where the chain has as much work by now", async () => {
+  const { parts, close } = await openPopped();
+  const branch = heavierBranch(parts)!;
+  assert.equal(branch.blocks.length, 3);
+  await mine(parts, 3);
+  const top = toHex(parts.state.view().topId);
+  await reorganise(parts, branch);
+  assert.deepEqual([parts.store.read.height(), toHex(parts.state.view().topId)], [9, top]);
+  assert.equal(heavierBranch(parts), undefined, "as much work is not more");
+  await close();
 });
 
 test("a branch that is heavier once blocks were popped is taken up once, whoever names it, and again the next time", async () => {
