@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { cnSlowHash, generateKeyDerivation, scSub } from "@anulo/crypto";
 import { decodeMnemonic, removeSeedOffset, toHex, writeTransaction } from "@anulo/protocol";
 import { makeToken } from "../src/access/token.ts";
-import { backgroundKeyOf } from "../src/file/keys-file.ts";
+import { backgroundKeyOf, sealUnder } from "../src/file/keys-file.ts";
 import { hashFileKey, hashPassword } from "../src/file/password-hash.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createLedger, wipeSecrets } from "../src/ledger/ledger.ts";
@@ -50,6 +50,16 @@ test("the keys that follow from a password leave nothing of those before them", 
       return [...results, await backgroundKeyOf(password, { threads: runtime.threads })];
     });
   }
+});
+
+test("the text of a keys file, in which a background key is, is left nowhere", async (t) => {
+  const hidden = bytesOf("a key of the background wallet");
+  const { random, threads } = runtime;
+  const keys = createKeys(random);
+  const settings = new Map([["background_keys", "a key of the background wallet"]]);
+  await assertWiped(t, [hidden], async () => [
+    await sealUnder(new Uint8Array(32).fill(3), { keys, createdAt: 1n, settings }, { random, threads }),
+  ]);
 });
 
 test("a seed that is read from words, with a passphrase or without, is left nowhere", async (t) => {

@@ -3,8 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { derivationToScalar, generateKeyDerivation, scAdd, subaddressSecretKey } from "@anulo/crypto";
+import {
+  cnSlowHash,
+  derivationToScalar,
+  generateKeyDerivation,
+  scAdd,
+  subaddressSecretKey,
+} from "@anulo/crypto";
 import { fromHex, toHex } from "@anulo/protocol";
+import { cacheKeyOf } from "../src/file/original-cache.ts";
 import type { OwnedOutput } from "../src/outputs/owned-output.ts";
 import { oneTimeSecret } from "../src/scan/scan-transaction.ts";
 import { recorded, startRecordedNode } from "./recorded-node.ts";
@@ -128,5 +135,6 @@ for (const filename of ["w", ""])
       await service.stop();
       watched.stop();
       assert.ok(outputs.length > 0);
-      assert.deepEqual(watched.remaining([...watched.keys, ...secretsOf(keys, outputs)]), {});
+      const cacheKey = toHex(cacheKeyOf(cnSlowHash(new TextEncoder().encode("own"))));
+      assert.deepEqual(watched.remaining([...watched.keys, cacheKey, ...secretsOf(keys, outputs)]), {});
     });
