@@ -4,17 +4,10 @@ import { test } from "node:test";
 import { pruningSeed } from "@anulo/protocol";
 import { chainAnswer, commonHeightSteps, shortHistory } from "../src/peers/chain-history.ts";
 import { BLOCK_IDS_SENT, type PayloadOf } from "../src/peers/messages.ts";
+import { heightOfId, idOf } from "./numbered-ids.ts";
 
 const STRIPE = 4096;
 const TIP = 5500;
-
-function idOf(height: number): Uint8Array {
-  const id = new Uint8Array(32);
-  new DataView(id.buffer).setUint32(0, height + 1);
-  return id;
-}
-
-const heightAt = (id: Uint8Array) => new DataView(id.buffer, id.byteOffset).getUint32(0) - 1;
 
 /** A reader of a chain of so many blocks, which may change; `named` are the heights looked up. */
 function chainOf(length: number) {
@@ -26,7 +19,7 @@ function chainOf(length: number) {
   const reader = {
     height: () => chain.length,
     heightOf(id: Uint8Array) {
-      const height = heightAt(id);
+      const height = heightOfId(id);
       chain.named.push(height);
       return height < chain.length ? height : undefined;
     },
@@ -59,7 +52,7 @@ const rangeOf = (answer: PayloadOf<"chain"> | undefined) =>
   answer && [answer.start_height, answer.start_height + answer.m_block_ids.length];
 
 test("ten blocks are named one by one, then at doubling distances, genesis always last", () => {
-  const heights = (length: number) => shortHistory(chainOf(length).read).map(heightAt);
+  const heights = (length: number) => shortHistory(chainOf(length).read).map(heightOfId);
   assert.deepEqual(heights(1), [0]);
   assert.deepEqual(heights(2), [1, 0]);
   assert.deepEqual(heights(12), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);

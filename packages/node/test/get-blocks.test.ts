@@ -4,16 +4,11 @@ import { test } from "node:test";
 import { RowMeter } from "@anulo/rpc";
 import { getBlocks, getHashes } from "../src/rpc/block-download.ts";
 import type { NodeContext } from "../src/rpc/context.ts";
+import { heightOfId, idOf } from "./numbered-ids.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BLOCKS = 1000;
 const MAX_HASHES = 10_000;
-
-function idOf(height: number): Uint8Array {
-  const id = new Uint8Array(32);
-  new DataView(id.buffer).setUint32(0, height + 1);
-  return id;
-}
 
 interface Chain {
   readonly length: number;
@@ -30,7 +25,7 @@ function nodeWith({ length, weight = 1, transactions = 1, restricted = false }: 
   const read = {
     height: () => length,
     heightOf(id: Uint8Array) {
-      const height = new DataView(id.buffer).getUint32(0) - 1;
+      const height = heightOfId(id);
       return height >= 0 && height < length ? height : undefined;
     },
     blockExtent: (height: number) => ({

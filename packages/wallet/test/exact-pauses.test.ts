@@ -6,6 +6,7 @@ import { cacheKeyOf, type OriginalCache, readOriginalCache } from "../src/file/o
 import { poolOf } from "../src/transfer/output-pool.ts";
 import { smallestInput } from "../src/transfer/select.ts";
 import { cacheImage } from "./cache-image.ts";
+import { turnsDuring } from "./loop-turns.ts";
 import { ledgerOf } from "./many-outputs.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
@@ -40,17 +41,8 @@ test("a cache of the original is read with a pause every 200 items", async () =>
   const turnsFor = async (notes: number) => {
     const image = cacheImage(cacheWith(notes), key, filled(9, 8));
     await nextTurn();
-    let turns = 0;
-    let isOver = false;
-    const count = () => {
-      if (isOver) return;
-      turns++;
-      setImmediate(count);
-    };
-    setImmediate(count);
-    const { notes: found } = await readOriginalCache(image, key);
-    isOver = true;
-    assert.equal(found.length, notes);
+    const { turns, result } = await turnsDuring(() => readOriginalCache(image, key));
+    assert.equal(result.notes.length, notes);
     return turns;
   };
   const none = await turnsFor(0);

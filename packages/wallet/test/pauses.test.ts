@@ -4,10 +4,11 @@ import { type TestContext, test } from "node:test";
 import { chosen } from "../src/file/cache-items.ts";
 import { reserveOf } from "../src/proofs/reserve-outputs.ts";
 import { placesWhere } from "../src/transfer/candidates.ts";
+import { turnsDuring } from "./loop-turns.ts";
 import { ledgerOf } from "./many-outputs.ts";
 
 /** Turns of the event loop that some work lets pass, where each look at the clock finds the time of a slice over. */
-async function turnsDuring<T>(
+async function turnsOfSlices<T>(
   t: TestContext,
   work: () => T | Promise<T>,
 ): Promise<{ turns: number; result: T }> {
@@ -16,18 +17,9 @@ async function turnsDuring<T>(
     nowMs += 1000;
     return nowMs;
   });
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    if (isOver) return;
-    turns++;
-    setImmediate(count);
-  };
-  setImmediate(count);
   try {
-    return { result: await work(), turns };
+    return await turnsDuring(work);
   } finally {
-    isOver = true;
     t.mock.restoreAll();
   }
 }
@@ -35,14 +27,14 @@ async function turnsDuring<T>(
 const COUNT = 5000;
 
 test("what of a wallet goes into a cache is chosen with a pause every hundred items or so", async (t) => {
-  const { result, turns } = await turnsDuring(t, () => chosen(COUNT, (index) => index % 2 === 0));
+  const { result, turns } = await turnsOfSlices(t, () => chosen(COUNT, (index) => index % 2 === 0));
   assert.equal(result.length, COUNT / 2);
   assert.ok(turns >= COUNT / 100, `${turns} turns`);
 });
 
 test("the outputs of a reserve proof are found with a pause every few hundred", async (t) => {
   const { outputs } = ledgerOf({ count: COUNT, amount: () => 5n, addresses: 3 }).state;
-  const { result, turns } = await turnsDuring(t, () => reserveOf(outputs, undefined));
+  const { result, turns } = await turnsOfSlices(t, () => reserveOf(outputs, undefined));
   assert.deepEqual([result.provable.length, result.total], [COUNT, 5n * BigInt(COUNT)]);
   assert.ok(turns >= COUNT / 500, `${turns} turns`);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createNode, parseKnownBlocks } from "@anulo/node";
 
-/** What the program does with its engine. */
+/** What the program does with its engine; taken from where it is built, since no package imports the program. */
 interface Engine {
   tuneEngine(): void;
   optimizeInUse(): () => void;
