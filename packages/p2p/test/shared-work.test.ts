@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { runSliced, SharedTurns } from "@anulo/limits";
 import { ConnectionClosed, PeerWork, SharedWork } from "../src/connection/shared-work.ts";
-import { FakeClock } from "./fakes.ts";
+import { createTestNode, FakeClock, FakeInternet } from "./fakes.ts";
 
 const turnsOfTheLoop = async () => {
   for (let i = 0; i < 5; i++) await setImmediate();
@@ -106,4 +106,23 @@ test("the work of peers takes its turns beside other works, and its slices count
   assert.ok(turns.usedMs > 0);
   await sliced;
   assert.deepEqual(done, ["begun", "one", "another", "continued"]);
+});
+
+test("the peers of a network take their turns beside the works that it is told of", async () => {
+  const [internet, clock, turns] = [new FakeInternet(), new FakeClock(), new SharedTurns()];
+  const seen: unknown[] = [];
+  const listening = createTestNode(internet, clock, {
+    ip: "1.1.1.1",
+    turns,
+    onConnected: ({ slicing }) => void seen.push(slicing.turns),
+  });
+  const calling = createTestNode(internet, clock, {
+    ip: "2.2.2.2",
+    nodes: { exclusive: [listening.address] },
+  });
+  for (const { network } of [listening, calling]) await network.start();
+  await clock.pass(3);
+  for (const { network } of [listening, calling]) await network.stop();
+  assert.equal(seen.length, 1);
+  assert.equal(seen[0], turns);
 });
