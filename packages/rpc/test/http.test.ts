@@ -167,12 +167,13 @@ class FakeSocket extends Duplex {
 
 type Answering = (answer: HttpAnswer) => void;
 
-function connection(limits: Partial<Limits> = {}) {
+/** `shareOfAll` is that of several connections. */
+function connection(limits: Partial<Limits> = {}, shareOfAll?: CallerShare) {
   const socket = new FakeSocket({ allowHalfOpen: true });
   const waiting: Answering[] = [];
   const asked = { ...defaultLimits, headerBytes: 1000, slowMs: 1000, keepAliveMs: 5000, heldBytes: 20_000 };
   const all = { ...asked, ...limits };
-  const share = new CallerShare(all, { isForStrangers: false });
+  const share = shareOfAll ?? new CallerShare(all, { isForStrangers: false });
   const callers: Caller[] = [];
   const service: HttpService = {
     limits: all,
@@ -259,6 +260,45 @@ describe("connection", () => {
     assert.equal(socket.isPaused(), true);
     assert.ok(share.waitMs > 900_000);
     socket.destroy();
+  });
+
+  it("reads one piece of the long bodies of all strangers in a turn of the event loop", async () => {
+    const limits = { requestBytes: 100_000, heldBytes: 1_000_000, heldBytesPerAddress: 1_000_000 };
+    const share = new CallerShare({ ...defaultLimits, ...limits }, { isForStrangers: true });
+    const sockets = Array.from({ length: 3 }, () => connection(limits, share).socket);
+    /** Those of which pieces were read, in order. */
+    const readers: number[] = [];
+    for (const [i, socket] of sockets.entries()) {
+      socket.emit("data", Buffer.from(request(100_000) + "x".repeat(20_000)));
+      socket.resume = () => {
+        readers.push(i);
+        socket.emit("data", Buffer.alloc(20_000));
+        return socket;
+      };
+    }
+    assert.deepEqual(
+      sockets.map((socket) => socket.isPaused()),
+      [true, true, true],
+    );
+    for (const expected of [[0], [0, 1], [0, 1, 2], [0, 1, 2, 0], [0, 1, 2, 0, 1]]) {
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual(readers, expected);
+    }
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("reads on at once where a stranger sends little at a time, or the owner a long body", async () => {
+    const limits = { requestBytes: 100_000, heldBytes: 1_000_000, heldBytesPerAddress: 1_000_000 };
+    const strangers = new CallerShare({ ...defaultLimits, ...limits }, { isForStrangers: true });
+    for (const { socket, size } of [
+      { socket: connection(limits, strangers).socket, size: 1000 },
+      { socket: connection(limits).socket, size: 50_000 },
+    ]) {
+      socket.emit("data", Buffer.from(request(100_000)));
+      socket.emit("data", Buffer.alloc(size));
+      assert.equal(socket.isPaused(), false);
+      socket.destroy();
+    }
   });
 
   it("counts the bytes that it receives and sends", async () => {

@@ -44,6 +44,8 @@ const NO_MORE_ANSWERS =
   "HTTP/1.1 503 Service Unavailable\r\nServer: Epee-based\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 /** Maximum number of unread bytes behind a request that is being processed. */
 const MAX_WAITING_BYTES = 64 * 1024;
+/** A caller that sends this many bytes at once probably has more to send. */
+const LONG_PIECE_BYTES = 16 * 1024;
 /** Milliseconds that a stopping server waits for a request that its caller may have sent already. */
 const LAST_REQUEST_MS = 50;
 /** Milliseconds before the system asks whether a caller that has closed its side of the connection is still there. */
@@ -87,6 +89,10 @@ export class HttpConnection {
   /** True while a handler runs, and until its response is to be sent. */
   #isAwaited = false;
   #isStopping = false;
+  /** Reads on in the middle of a body; while a response is awaited, other code decides whether anything is read. */
+  readonly #resume = (): void => {
+    if (this.#state === "body") this.socket.resume();
+  };
 
   /** `batch` sends responses together with those of other connections. */
   constructor(socket: Socket, service: HttpService, batch: ResponseBatch) {
@@ -105,16 +111,19 @@ export class HttpConnection {
     this.#turn = new TimeSlice();
     this.#caller.share.chargeReceived(bytes.length);
     this.#takeGuarded(bytes);
-    this.#readOn();
+    this.#readOn(bytes.length);
   }
 
-  /** Reads the rest of a request, once the callers of its share have time again. */
-  #readOn(): void {
+  /** Reads the rest of a request, once the callers of its share have time again; a long body in turns with others. */
+  #readOn(lastBytes: number): void {
     if (this.#state !== "head" && this.#state !== "body") return;
-    const waitMs = this.#state === "body" ? this.#caller.share.waitMs : 0;
-    if (waitMs === 0) return void this.socket.resume();
+    const { waitMs, turns } = this.#caller.share;
+    const isLong = lastBytes >= LONG_PIECE_BYTES;
+    if (this.#state === "head" || (waitMs === 0 && !isLong)) return void this.socket.resume();
     this.socket.pause();
-    this.#pauseTimer = setTimeout(() => this.socket.resume(), waitMs);
+    const readNext = () => void whenReady(turns?.next(), this.#resume);
+    if (waitMs === 0) readNext();
+    else this.#pauseTimer = setTimeout(readNext, waitMs);
   }
 
   /** Ends the connection at once. */
@@ -366,7 +375,7 @@ export class HttpConnection {
     this.#input = none;
     this.#enter("idle");
     this.#takeGuarded(waiting);
-    this.#readOn();
+    this.#readOn(waiting.length);
     if (this.#hasEnded && this.#state !== "answering" && this.#state !== "draining") this.cut();
   }
 
