@@ -11,10 +11,11 @@ export class TaskQueue {
   /** Resolves with the result of the task, which runs once those before it have ended. */
   run<T>(task: () => Promise<T>): Promise<T> {
     this.#count++;
-    const mine = this.#last.then(task).finally(() => {
+    const mine = this.#last.then(task);
+    const end = () => {
       this.#count--;
-    });
-    this.#last = mine.catch(() => undefined);
+    };
+    this.#last = mine.then(end, end);
     return mine;
   }
 

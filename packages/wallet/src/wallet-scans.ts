@@ -13,6 +13,7 @@ import {
 import type { Daemon } from "./daemon.ts";
 import {
   incomingFromPool,
+  isPoolQuiet,
   outgoingFromPool,
   ownInPool,
   spendsFromPool,
@@ -203,8 +204,9 @@ export class WalletScans {
     try {
       const picture = await this.#scanner.scan(this.#scanTask(startHeight));
       if (notesEnd) await this.#wallet.commit({ kind: "pool", payments: [...state.pool], isScanned: true });
-      if (picture !== undefined) await this.#applyPool(picture);
-      else for (const change of withoutMined(state)) await this.#wallet.commit(change);
+      if (picture !== undefined) {
+        if (!isPoolQuiet(this.#ledger, picture)) await this.#applyPool(picture);
+      } else for (const change of withoutMined(state)) await this.#wallet.commit(change);
     } finally {
       this.#isScanning = false;
       this.#meter.end();
@@ -265,7 +267,7 @@ export class WalletScans {
     const undoneFromHeight = undoneBy(change, this.#ledger.state);
     if (undoneFromHeight < Number.POSITIVE_INFINITY)
       await this.undoDownTo(undoneFromHeight, { isReorganised: true });
-    await this.#undoMissing(change);
+    for (const undo of this.#undoMissing(change)) await this.#wallet.commit(undo);
     await this.#wallet.commit(change, change === batch ? encoded : undefined);
     this.#wallet.runtime.heights.note(this, end);
     this.#meter.advance(change.fromHeight, end, targetHeight);
@@ -273,15 +275,15 @@ export class WalletScans {
       if (received.length > 0) this.#onReceived(toHex(txHash));
   }
 
-  /** Undoes what was found ahead in blocks that have come now, without it. */
-  async #undoMissing(blocks: BlocksChange): Promise<void> {
+  /** The changes that undo what was found ahead in blocks that have come now, without it. */
+  *#undoMissing(blocks: BlocksChange): Generator<BlocksChange> {
     const { state } = this.#ledger;
     // Without the spend secret less may be found.
     if (state.background !== undefined) return;
     const { skipsCoinbase } = this.#wallet.preferences;
     const missing = missingIn(blocks, state, { fromHeight: this.#scannedFrom, skipsCoinbase });
     for (let from = 0; from < missing.length; from += MISSING_PER_CHANGE)
-      await this.#wallet.commit(withoutMissing(missing.slice(from, from + MISSING_PER_CHANGE), state));
+      yield withoutMissing(missing.slice(from, from + MISSING_PER_CHANGE), state);
   }
 
   /**

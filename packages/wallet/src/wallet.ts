@@ -235,13 +235,14 @@ export class Wallet {
       this.#hasChanged = true;
       this.#changes += 1;
       this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
-      await this.#log.append(change, encoded).catch(refuseUnwritten);
+      const written = this.#log.append(change, encoded);
+      if (written !== undefined) await written.catch(refuseUnwritten);
     } catch (error) {
       this.unwritten ??= { error };
       this.#log.refuse(error);
       throw error;
     }
-    if (this.#events !== undefined) await this.#events.keepSoon(meaning);
+    if (meaning !== undefined || this.#events?.isFull === true) await this.#events?.keepSoon(meaning);
   }
 
   /** Throws if a change could not be stored: nothing may be sent that depends on what is in memory alone. */

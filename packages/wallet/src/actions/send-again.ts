@@ -73,7 +73,7 @@ async function offer(sender: Sender, payment: OutgoingPayment, relay: Relay): Pr
  * way, if the node does not respond, and while the spend secret is not in memory.
  */
 export async function sendUnseen(sender: Sender, spending: TaskQueue): Promise<void> {
-  if (sender.state.background !== undefined) return;
+  if (sender.state.background !== undefined || sender.state.outgoing.unconfirmed().length === 0) return;
   try {
     await spending.runIfIdle(() => sendAll(sender));
   } catch (error) {

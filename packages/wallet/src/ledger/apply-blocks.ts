@@ -4,7 +4,6 @@ import { type BlocksChange, isReorganisation, undoneBy } from "../changes.ts";
 import type { HotOutput } from "../outputs/output-page.ts";
 import { type OwnedOutput, SOMEBODY, type SubaddressIndex } from "../outputs/owned-output.ts";
 import { RECENT_BLOCKS } from "../scan/history.ts";
-import { packedKeys } from "../scan/packed-lists.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction, WalletState } from "../state.ts";
 import { isReturned } from "../transfer/change.ts";
 import { detachFrom, detachTransactions } from "./detach-blocks.ts";
@@ -70,7 +69,7 @@ function appendRecent(
   const first = blocks.fromHeight + blocks.count - blocks.ids.length;
   if (first !== recent.end) recent.begin(first);
   touched.recent(first);
-  recent.append(packedKeys(blocks.ids));
+  recent.appendList(blocks.ids);
   if (recent.length > 2 * RECENT_BLOCKS) recent.keepNewest(RECENT_BLOCKS);
 }
 

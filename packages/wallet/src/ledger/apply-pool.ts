@@ -55,6 +55,11 @@ export function spendsFromPool(ledger: Ledger, { finds }: PoolSnapshot, seconds:
   });
 }
 
+/** Whether a scan of the pool can change nothing: none of the wallet's payments is in it, or has been. */
+export function isPoolQuiet({ state }: Ledger, { finds }: PoolSnapshot): boolean {
+  return finds.length === 0 && state.pool.length === 0 && state.outgoing.unconfirmed().length === 0;
+}
+
 /**
  * Returns how the pool changes the states of the wallet's own unconfirmed payments. To be called only after the newest
  * block was scanned.

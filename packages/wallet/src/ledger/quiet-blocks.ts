@@ -12,7 +12,7 @@ import type { Ledger } from "./ledger.ts";
 /** Maximum number of blocks that are scanned again after a crash. */
 const MAX_BLOCKS = 250;
 
-export class QuietBlocks implements ChangeLog {
+export class QuietBlocks implements Omit<ChangeLog, "append"> {
   readonly #log: ChangeLog;
   readonly #ledger: Ledger;
   /** Height of the next block; undefined if the last change does not determine it. */
@@ -29,13 +29,14 @@ export class QuietBlocks implements ChangeLog {
     this.#height = ledger.state.height;
   }
 
-  async append(change: WalletChange, encoded?: Uint8Array): Promise<void> {
+  /** Resolves once the change is durable; undefined if it waits in memory. */
+  append(change: WalletChange, encoded?: Uint8Array): Promise<void> | undefined {
     const isQuiet = this.#isQuiet(change);
     this.#height = change.kind === "blocks" ? change.fromHeight + change.count : undefined;
     this.#waiting.push(change);
     this.#encodings.push(encoded);
     if (change.kind === "blocks") this.#blocks += change.count;
-    if (!isQuiet || this.#blocks >= MAX_BLOCKS) await this.#write();
+    return isQuiet && this.#blocks < MAX_BLOCKS ? undefined : this.#write();
   }
 
   /** Whether the change only appends blocks after the known ones, without transactions of the wallet. */

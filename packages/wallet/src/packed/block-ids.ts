@@ -2,6 +2,8 @@
  * Ids of the newest blocks of wallets. Those that have seen the same blocks hold the same bytes: ids lie in runs, in
  * which what was written never changes, so that a wallet on another branch has runs of its own from there on.
  */
+import { equalBytes } from "@anulo/protocol";
+import { packedKeys } from "../scan/packed-lists.ts";
 
 const ID_BYTES = 32;
 /** Heights of a run: 8 KB of ids. */
@@ -62,16 +64,25 @@ class Run {
   }
 }
 
-type Span = { readonly offset: number; readonly end: number; readonly runs: readonly Run[] };
+type Span = {
+  readonly offset: number;
+  readonly end: number;
+  readonly runs: readonly Run[];
+  readonly genesis: Uint8Array;
+};
 
 const isSameSpan = (a: Span, b: Span): boolean =>
-  a.offset === b.offset && a.end === b.end && a.runs.every((run, i) => run === b.runs[i]);
+  a.offset === b.offset &&
+  a.end === b.end &&
+  equalBytes(a.genesis, b.genesis) &&
+  a.runs.every((run, i) => run === b.runs[i]);
 
 /** The runs of the wallets of a service, each for as long as a wallet holds it. */
 export class SharedBlockIds {
   /** By row of heights. */
   readonly #runs = new Map<number, WeakRef<Run>[]>();
   #lastHistory: { readonly span: Span; readonly ids: readonly Uint8Array[] } | undefined;
+  #lastPacked: { readonly ids: readonly Uint8Array[]; readonly bytes: Uint8Array } | undefined;
 
   /** Number of runs in memory. */
   get runs(): number {
@@ -100,6 +111,12 @@ export class SharedBlockIds {
     if (this.#lastHistory === undefined || !isSameSpan(this.#lastHistory.span, span))
       this.#lastHistory = { span: { ...span, runs: [...span.runs] }, ids: make() };
     return this.#lastHistory.ids;
+  }
+
+  /** The ids in one array: the same object as for the last wallet, if that had the same list. */
+  packed(ids: readonly Uint8Array[]): Uint8Array {
+    if (this.#lastPacked?.ids !== ids) this.#lastPacked = { ids, bytes: packedKeys(ids) };
+    return this.#lastPacked.bytes;
   }
 
   #forgetUnused(): void {
@@ -154,11 +171,11 @@ export class RecentBlocks {
   }
 
   /**
-   * Newest first: ten consecutive ones, then ever farther apart. The same object for wallets one after the other that
-   * share all ids.
+   * Newest first: ten consecutive ones, then ever farther apart, and last that of the first block of all. The same object
+   * for wallets one after the other that share all ids.
    */
-  get history(): readonly Uint8Array[] {
-    const span = { offset: this.#offset, end: this.#end, runs: this.#runs };
+  historyFrom(genesis: Uint8Array): readonly Uint8Array[] {
+    const span = { offset: this.#offset, end: this.#end, runs: this.#runs, genesis };
     return this.#shared.historyOf(span, () => {
       const ids: Uint8Array[] = [];
       let step = 1;
@@ -166,6 +183,7 @@ export class RecentBlocks {
         ids.push(this.#idAt(height));
         if (ids.length >= DENSE) step *= 2;
       }
+      ids.push(genesis);
       return ids;
     });
   }
@@ -215,6 +233,11 @@ export class RecentBlocks {
     this.#offset = offset;
     this.#end = offset;
     this.#runs = [];
+  }
+
+  /** Adds the ids of the next blocks. */
+  appendList(ids: readonly Uint8Array[]): void {
+    this.append(this.#shared.packed(ids));
   }
 
   /** Adds the ids of the next blocks, 32 bytes each. */

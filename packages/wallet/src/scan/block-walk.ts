@@ -166,6 +166,8 @@ export class BlockWalk {
       const { task } = rider.follower;
       if (hasLastBlock(all, task)) this.#riders.set(rider, task.height);
       if (rider.follower === this.#leader || this.#leader.task.startHeight > 0) continue;
+      // The leader's history has been checked; riders whose messages came as one with it have the same object.
+      if (task.history === this.#leader.task.history && task.startHeight === 0) continue;
       try {
         checkPlaces(all.slice(0, 1), task);
       } catch {

@@ -7,7 +7,7 @@ import { encodeChange } from "../encode-change.ts";
 import type { ScannedTransaction } from "../state.ts";
 import { pickOwn, type ScanContext } from "./candidates.ts";
 import { inParts } from "./change-parts.ts";
-import { type Batch, nonsense, transactionsFrom } from "./fetch-blocks.ts";
+import { type Batch, historyOf, nonsense, transactionsFrom } from "./fetch-blocks.ts";
 import { RECENT_BLOCKS } from "./history.ts";
 import type { BlocksChange, FromWorker, ScanTask } from "./messages.ts";
 import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";
@@ -19,10 +19,17 @@ export class ScannedBlocks {
   /** Number of blocks the node has. */
   readonly targetHeight: number;
   #message: BlocksMessage | undefined;
+  #history: readonly Uint8Array[] | undefined;
 
   constructor(change: BlocksChange, targetHeight: number) {
     this.change = change;
     this.targetHeight = targetHeight;
+  }
+
+  /** With what a scan goes on behind them: one object for all wallets that have the same first block of all. */
+  historyFrom(genesis: Uint8Array): readonly Uint8Array[] {
+    if (this.#history?.at(-1) !== genesis) this.#history = historyOf(this.change.ids, genesis);
+    return this.#history;
   }
 
   /** The message that reports them, encoded once. */

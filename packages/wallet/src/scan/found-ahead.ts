@@ -26,6 +26,9 @@ export function missingIn(
   const end = blocks.fromHeight + blocks.count;
   if (first >= end) return [];
   const places = outputs.placesFrom(first);
+  const receiptPlaces = incoming.placesFrom(first);
+  const payments = outgoing.confirmedFrom(first);
+  if (places.length + receiptPlaces.length + payments.length === 0) return [];
   const foundIds = dependentIds(outputs, places);
   for (const { txHash } of blocks.transactions) foundIds.add(toHex(txHash));
   const missing = new Map<string, Uint8Array>();
@@ -36,10 +39,10 @@ export function missingIn(
   for (const place of places)
     if (outputs.heightOf(place) < end && !(skipsCoinbase && outputs.at(place)!.coinbase))
       look(outputs.txHashAt(place));
-  for (const place of incoming.placesFrom(first)) {
+  for (const place of receiptPlaces) {
     const { height: at, coinbase, txHash } = incoming.at(place);
     if (at < end && !(skipsCoinbase && coinbase)) look(txHash);
   }
-  for (const payment of outgoing.confirmedFrom(first)) if (payment.height < end) look(payment.txHash);
+  for (const payment of payments) if (payment.height < end) look(payment.txHash);
   return [...missing.values()];
 }

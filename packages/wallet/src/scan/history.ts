@@ -6,8 +6,8 @@ import type { BlocksChange } from "./messages.ts";
 export const RECENT_BLOCKS = 20_000;
 
 /** Ids of known blocks, newest first: ten consecutive ones, then ever farther apart; the genesis block last. */
-export function shortHistory({ history }: RecentBlocks, genesis: Uint8Array): Uint8Array[] {
-  return [...history, genesis];
+export function shortHistory(recent: RecentBlocks, genesis: Uint8Array): readonly Uint8Array[] {
+  return recent.historyFrom(genesis);
 }
 
 /** The batch without the blocks at its start that the wallet has scanned already. */

@@ -147,6 +147,8 @@ export class NodeFeeds {
   readonly poolNumbers: PoolNumbers = new PoolNumbers();
   readonly #feeds = new Set<NodeFeed>();
   readonly #ends = new WeakMap<PoolSnapshot, Done>();
+  /** The object with which each feed was last taken: the same for wallets whose messages came as one. */
+  readonly #last = new WeakMap<NodeFeed, DaemonAddress>();
 
   /** The response with this part of the pool: the same object for wallets of which nothing is in the pool. */
   endOf(id: number, pool: PoolSnapshot): Done {
@@ -160,10 +162,12 @@ export class NodeFeeds {
   /** The feed of a node, until `giveBack`. */
   take(address: DaemonAddress, network: NetworkName): NodeFeed {
     let nearest: NodeFeed | undefined;
-    for (const feed of this.#feeds)
-      if (feed.network === network && isDeepStrictEqual(feed.address, address)) nearest = feed;
+    const isSameAddress = (feed: NodeFeed) =>
+      this.#last.get(feed) === address || isDeepStrictEqual(feed.address, address);
+    for (const feed of this.#feeds) if (feed.network === network && isSameAddress(feed)) nearest = feed;
     const feed = nearest ?? new NodeFeed(address, network);
     this.#feeds.add(feed);
+    this.#last.set(feed, address);
     feed.users += 1;
     return feed;
   }

@@ -136,8 +136,8 @@ export class PoolScan {
 
   /** The transactions found in the pool, in the node's order; `empty` if there are none. */
   snapshot(empty: PoolSnapshot): PoolSnapshot {
+    if (this.#finds.size === 0) return empty;
     const ownFinds = new Map(this.#finds);
-    if (ownFinds.size === 0) return empty;
     const { ids } = empty;
     return { ids, finds: ownFinds.size > 1 ? inOrder(ownFinds, ids) : [...ownFinds.values()] };
   }

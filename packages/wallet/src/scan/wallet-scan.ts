@@ -12,7 +12,6 @@ import type { NetworkName } from "../state.ts";
 import type { AddressRange, MissingRange } from "./address-runs.ts";
 import { type AddressTable, adoptAddresses, createAddresses, extendAddresses } from "./addresses.ts";
 import { type ScanContext, scanTransactions } from "./candidates.ts";
-import { historyOf } from "./fetch-blocks.ts";
 import type { Follower, ScannedBlocks, SiftThreads } from "./followers.ts";
 import type {
   FromWorker,
@@ -176,9 +175,9 @@ export class WalletScan {
       whenReady: () => (this.#unkept < BATCHES_AHEAD ? undefined : this.#whenKept()),
       take: (scanned) => {
         this.#takeBlocks(scanned);
-        const { ids, fromHeight, count: blocks } = scanned.change;
+        const { fromHeight, count: blocks } = scanned.change;
         if (blocks === 0) return; // a part of a block, after which a scan does not go on
-        const position = { history: historyOf(ids, genesis), startHeight: 0 };
+        const position = { history: scanned.historyFrom(genesis), startHeight: 0 };
         task = { ...task, ...position, height: fromHeight + blocks };
       },
     };
