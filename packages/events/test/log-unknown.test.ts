@@ -1,7 +1,7 @@
-/** Changes of an event log of which it is not known whether they were applied. */
+/** Changes of an event log of which it is not known whether they were applied, or that an older copy refuses. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createMemoryEngine, type Engine, OutcomeUnknown, StoreUnavailable } from "@anulo/store";
+import { createMemoryEngine, type Engine, OutcomeUnknown, RolledBack, StoreUnavailable } from "@anulo/store";
 import { type Clock, type EventLog, openEventLog, systemClock } from "../src/index.ts";
 import { key, memoryPlace, source, until } from "./harness.ts";
 
@@ -13,7 +13,12 @@ const RENEWALS_MS = 8_000;
 /** A database that loses the answer to a change, once it was applied or before. */
 function forgetful() {
   const memory = createMemoryEngine();
-  const state = { lose: undefined as "applied" | "dropped" | undefined, isAway: false, refused: 0 };
+  const state = {
+    lose: undefined as "applied" | "dropped" | undefined,
+    isAway: false,
+    isOlder: false,
+    refused: 0,
+  };
   const unlessAway =
     <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
@@ -30,7 +35,8 @@ function forgetful() {
     read: unlessAway((...args) => memory.read(...args)),
     page: unlessAway((...args) => memory.page(...args)),
     apply: unlessAway(async (wallet, change) => {
-      const { lose } = state;
+      const { lose, isOlder } = state;
+      if (isOlder) throw new RolledBack({ epoch: 2, sequence: 3 }, { epoch: 2, sequence: 1 });
       // Not one of the lease, which has a row alone.
       if (lose === undefined || change.puts.length + change.deletes.length < 2)
         return await memory.apply(wallet, change);
@@ -115,4 +121,15 @@ test("a log that another process has taken meanwhile ends, and fences nobody", a
   } finally {
     await other.close();
   }
+});
+
+test("a log whose database has become an older copy of itself ends", async (t) => {
+  const { log, state } = await begin(t);
+  await append(log, 1);
+  state.isOlder = true;
+  await assert.rejects(append(log, 2), RolledBack);
+  assert.equal(log.ended.reason instanceof RolledBack, true);
+  assert.equal(log.isHeld, false);
+  state.isOlder = false;
+  await assert.rejects(append(log, 3), RolledBack);
 });
