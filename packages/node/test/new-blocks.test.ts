@@ -293,9 +293,11 @@ test("a peer is not blamed for a transaction that leaves the pool before its res
   await stranger.say(messages.newFluffyBlock, entry(blob, others));
   assert.equal(stranger.dropped, undefined);
   assert.deepEqual(lastRequested(stranger), [0, ...requested]);
+  const { length } = stranger.heard;
   await stranger.say(messages.newFluffyBlock, entry(blob, transactions));
   assert.equal(stranger.dropped, undefined);
   assert.equal(heightOf(b), withSeveral + 2);
+  assert.equal(stranger.heard.length, length, "of an added block nothing more is requested");
 });
 
 test("a peer is not blamed for a transaction that leaves the pool while its block waits", async (t) => {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ByteBudget } from "@anulo/limits";
-import { concatBytes, NULL_HASH, readTransaction, toHex, writeTransaction } from "@anulo/protocol";
-import type { PoolTransaction } from "@anulo/storage";
+import { concatBytes, toHex } from "@anulo/protocol";
 import type { ChainParts } from "../src/chain/parts.ts";
 import type { PeerLink } from "../src/peers/link.ts";
 import { createServer } from "../src/peers/serve.ts";
@@ -11,42 +10,10 @@ import { dropFromPool } from "../src/pool/maintain.ts";
 import { transact } from "../src/pool/parts.ts";
 import { createPool } from "../src/pool/pool.ts";
 import { emptyChain } from "./chain-fixture.ts";
-import { goldenState } from "./recorded-chains.ts";
-
-const template = readTransaction(goldenState().blocks.flatMap((block) => block.transactions)[0]!);
-
-/** The number as 32 bytes, in a place that matters for every order. */
-function bytesOf(number: number): Uint8Array {
-  const bytes = Buffer.alloc(32);
-  bytes.writeUInt32LE(number, 28);
-  return bytes;
-}
-
-function waiting(number: number): PoolTransaction {
-  const { prefix } = template;
-  const inputs = prefix.inputs.map((input, i) => ({ ...input, keyImage: bytesOf(10 * number + i) }));
-  return {
-    weight: 2000,
-    fee: BigInt(1 + ((number * 7919) % 1000)),
-    receiveTime: number,
-    lastRelayedTime: 0n,
-    maxUsedBlockHeight: 0,
-    maxUsedBlockHash: NULL_HASH,
-    lastFailedHeight: 0,
-    lastFailedHash: NULL_HASH,
-    keptByBlock: false,
-    relayed: true,
-    doNotRelay: false,
-    doubleSpendSeen: false,
-    phase: "fluff",
-    blob: writeTransaction({ ...template, prefix: { ...prefix, inputs } } as typeof template),
-  };
-}
+import { bytesOf, putWaiting, waiting } from "./waiting-rows.ts";
 
 function fill(parts: ChainParts, count: number): void {
-  transact(parts, (writer) => {
-    for (let i = 0; i < count; i++) parts.pool.add(writer, bytesOf(i), waiting(i));
-  });
+  putWaiting(parts, new Map(Array.from({ length: count }, (_, i) => [i, {}])));
 }
 
 function picture({ pool }: ChainParts) {

@@ -15,7 +15,11 @@ function work(seed?: number): PowHashObligation {
 }
 
 function costsAt(height: number, hardForkVersion = 16) {
-  const view = { height, hardForkVersion, blockId: idOf, seedSchedule: undefined };
+  const blockId = (at: number) => {
+    assert.ok(at < height, `no block ${at}`);
+    return idOf(at);
+  };
+  const view = { height, hardForkVersion, blockId, seedSchedule: undefined };
   const costOf = createProofCosts(() => view);
   return (...seeds: (number | undefined)[]) => {
     const obligations = seeds.map(work);
@@ -43,6 +47,7 @@ test("the next seed costs nothing more, once it can be known", () => {
 test("on a chain that RandomX does not hash every seed is a strange one", () => {
   assert.equal(costsAt(5000, 11)(4096), SEED_COST_MS);
   assert.equal(costsAt(0)(0), SEED_COST_MS);
+  assert.equal(costsAt(1)(0), 0, "the first block's seed is genesis");
 });
 
 test("an open chain charges by its own seeds", async (t) => {

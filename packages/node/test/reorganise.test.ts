@@ -4,7 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Obligation, RuleViolation } from "@anulo/consensus";
-import { type Block, networks, readIdentifiedTransaction, toHex, writeBlock } from "@anulo/protocol";
+import {
+  type Block,
+  networks,
+  readIdentifiedTransaction,
+  readTransaction,
+  toHex,
+  writeBlock,
+  writeTransaction,
+} from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import {
   type IncomingBlock,
@@ -221,6 +229,45 @@ test("a branch that breaks a rule changes nothing and is remembered as invalid",
   await assert.rejects(acceptBlock(parts, child), isGreed);
   await mine(parts, 1);
   assert.equal(parts.store.read.height(), blocks.length + 2);
+  await chain.close();
+});
+
+/** The same payment with another extra, for which its signatures do not hold. */
+function withWrongSignatures(blob: Uint8Array): Uint8Array {
+  const transaction = readTransaction(blob);
+  const extra = Uint8Array.from([...transaction.prefix.extra, 0]);
+  return writeTransaction({ ...transaction, prefix: { ...transaction.prefix, extra } } as typeof transaction);
+}
+
+// The signatures are checked when the branch takes over: where its blocks wait, nobody asks for them.
+test("a branch with a payment whose signature does not hold changes nothing, and is invalid", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks } = goldenState();
+  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
+  await loadBlocks(parts, blocks.slice(0, first));
+  const fork = parts.state.view().topId;
+  const [blob] = blocks[first]!.transactions;
+  await admit(parts, { blob: blob!, doNotRelay: false });
+  const made = build(parts, fork);
+  await dropFromPool(parts, made.transactionHashes.map(toHex));
+  await mine(parts, 1);
+  const forged = withWrongSignatures(blob!);
+  const transactionHashes = [readIdentifiedTransaction(forged).id];
+  const side = await readBlockWithTransactions(writeBlock({ ...made, transactionHashes }), [forged]);
+  const before = picture(parts);
+  assert.equal(await acceptBlock(parts, side), "alternative");
+  const child = readIncomingBlock(writeBlock(build(parts, side.id)));
+  await assert.rejects(
+    acceptBlock(parts, child),
+    (error) =>
+      error instanceof FailedProof && Buffer.compare(error.transactionId!, transactionHashes[0]!) === 0,
+  );
+  assert.deepEqual({ ...picture(parts), pool: [], rows: 0 }, before);
+  assert.deepEqual(
+    [side, child].map(({ key }) => parts.invalidBlocks.has(key)),
+    [true, true],
+  );
   await chain.close();
 });
 

@@ -34,8 +34,7 @@ export type CostView = Pick<ChainView, "height" | "hardForkVersion" | "blockId" 
 /** The seeds (32 bytes each) whose caches are there, or will be needed anyway: those of the next blocks. */
 function seedsInUse({ height, hardForkVersion, seedSchedule, blockId }: CostView): Uint8Array[] {
   if (height === 0 || powVariantOf(hardForkVersion) !== "randomx") return [];
-  const heights = [seedHeight(height, seedSchedule), nextSeedHeight(height, seedSchedule)];
-  return heights.filter((at) => at < height).map((at) => blockId(at));
+  return [seedHeight(height, seedSchedule), nextSeedHeight(height, seedSchedule)].map((at) => blockId(at));
 }
 
 /**
