@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { ByteBudget } from "@anulo/limits";
 import { pruningSeed } from "@anulo/protocol";
 import { chainAnswer } from "../src/peers/chain-history.ts";
 import { messages, type PayloadOf } from "../src/peers/messages.ts";
@@ -54,14 +55,15 @@ interface Lie {
   readonly weight?: number;
   readonly height?: number;
   readonly pruningSeed?: number;
+  readonly reserve?: Stranger["peer"]["reserve"];
 }
 
 /** A stranger that tells of blocks it invented. */
 async function meetLiar(node: TestNode, options: Lie, clock?: StillClock): Promise<Stranger> {
-  const { weight = 80, height = BLOCKS, pruningSeed = 0 } = options;
+  const { weight = 80, height = BLOCKS, pruningSeed = 0, ...met } = options;
   const { topVersion } = full.protocol.syncData();
   const claim = { topVersion, currentHeight: height, topId: unknownId(height - 1), pruningSeed };
-  const liar = meetStranger(node, claim);
+  const liar = meetStranger(node, claim, met);
   clock?.pass(0.01);
   await until(node, () => asksOf(liar, "requestChain") > 0);
   const genesis = node.protocol.syncData().topId;
@@ -124,3 +126,18 @@ function unknownId(height: number): Uint8Array {
   new DataView(id.buffer).setUint32(0, height);
   return id;
 }
+
+test("a peer that tells of more blocks than there is memory for is dropped, one with just enough is not", async () => {
+  const empty = await node();
+  await meetLiar(empty, {});
+  const { bytes } = empty.protocol.links[0]!.neededMemory;
+  /** Room for what a peer tells of, which is reserved first, beside room for its messages. */
+  const roomFor = (told: number) => {
+    const budgets = [new ByteBudget(told)];
+    return (size: number) => (budgets.shift() ?? new ByteBudget(2 ** 30)).reserve(size);
+  };
+  const fits = await meetLiar(await node(), { reserve: roomFor(bytes) });
+  assert.equal(fits.dropped, undefined);
+  const tooMuch = await meetLiar(await node(), { reserve: roomFor(bytes - 1) });
+  assert.match(tooMuch.dropped!.reason, /more blocks than there is memory for/);
+});

@@ -118,6 +118,7 @@ interface PeerParts extends Omit<Met, "zone"> {
 
 function makePeer(parts: PeerParts): Peer {
   const { host, direction, zone = "public", syncData, isOpen, drop, heard, onWork, lastReceived } = parts;
+  const { reserve = reserveMuch } = parts;
   const now = () => Math.floor(Date.now() / 1000);
   return {
     peerId: 7n,
@@ -144,7 +145,7 @@ function makePeer(parts: PeerParts): Peer {
     queuedBytes: 0,
     slicing: onWork === undefined ? {} : { onWork },
     unread: () => undefined,
-    reserve: (bytes) => new ByteBudget(128 * 1024 * 1024).reserve(bytes),
+    reserve,
     get isOpen() {
       return isOpen();
     },
@@ -242,7 +243,11 @@ interface Met {
   readonly onWork?: (milliseconds: number) => void;
   /** When (Unix seconds) bytes of it came last; long ago by default. */
   readonly lastReceived?: () => number;
+  /** Room for what is kept for it; by default enough. */
+  readonly reserve?: Peer["reserve"];
 }
+
+const reserveMuch: Peer["reserve"] = (bytes) => new ByteBudget(128 * 1024 * 1024).reserve(bytes);
 
 /** Lets a stranger connect to a node, with a chain like the node's save for what `claims` says. */
 export function meetStranger(
