@@ -82,6 +82,28 @@ test("departures are remembered for half an hour, and 20,000 of them", () => {
   assert.ok(left.length >= 10_000 && left.length <= 20_000);
 });
 
+test("beyond 20,000 departures the oldest quarter is forgotten, and one more", () => {
+  const { clock, remove, since } = history(["old"]);
+  const removeMany = (count: number) => {
+    clock.time++;
+    for (let i = 0; i < count; i++) remove(`${clock.time} ${i}`);
+  };
+  for (const count of [5001, 1, 14_998]) removeMany(count);
+  assert.equal(since(1002)?.[1]?.split(",").length, 14_999, "20,000 are remembered");
+  removeMany(1);
+  assert.equal(since(1002), undefined);
+  assert.equal(since(1003)?.[1]?.split(",").length, 14_999);
+});
+
+test("a time before 1970 is before everything that is known", () => {
+  const { clock, add, remove, since } = history(["old"]);
+  remove("old");
+  clock.time = 1001;
+  add("a");
+  assert.equal(since(-1), undefined);
+  assert.equal(since(0), undefined);
+});
+
 test("transactions that come and go leave nothing behind", () => {
   const { clock, add, remove, since } = history(["old"]);
   remove("old");
