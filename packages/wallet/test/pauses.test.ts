@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { chosen } from "../src/file/cache-items.ts";
+import { placesToWrite } from "../src/file/places-to-write.ts";
+import { OutputBook } from "../src/outputs/output-book.ts";
 import { reserveOf } from "../src/proofs/reserve-outputs.ts";
 import { placesWhere } from "../src/transfer/candidates.ts";
 import { turnsDuring } from "./loop-turns.ts";
@@ -30,6 +32,24 @@ test("what of a wallet goes into a cache is chosen with a pause every hundred it
   const { result, turns } = await turnsOfSlices(t, () => chosen(COUNT, (index) => index % 2 === 0));
   assert.equal(result.length, COUNT / 2);
   assert.ok(turns >= COUNT / 100, `${turns} turns`);
+});
+
+test("what of a wallet goes into a cache is looked at 64 outputs a step, and sorted in as many", async (t) => {
+  const turnsFor = async (count: number, isReversed = false) => {
+    const { outputs } = ledgerOf({ count, amount: () => 5n, addresses: 1 }).state;
+    const book = isReversed ? OutputBook.of([...outputs].reverse()) : outputs;
+    const { turns, result } = await turnsOfSlices(t, () => placesToWrite(book));
+    assert.equal(result.length, count);
+    return turns;
+  };
+  const none = await turnsFor(0);
+  const more = async (count: number, isReversed = false) => (await turnsFor(count, isReversed)) - none;
+  assert.deepEqual([await more(63), await more(64), await more(127), await more(128)], [0, 1, 1, 2]);
+  // As many more for each doubling of what is in order: 1, 2, 4, 8, 16, 32.
+  assert.deepEqual([await more(63, true), await more(64, true)], [0, 7]);
+  const { turns } = await turnsOfSlices(t, () => chosen(63, () => true));
+  const later = await turnsOfSlices(t, () => chosen(64, () => true));
+  assert.deepEqual([later.turns - turns, later.result.length], [1, 64]);
 });
 
 test("the outputs of a reserve proof are found with a pause every few hundred", async (t) => {

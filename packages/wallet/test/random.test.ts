@@ -1,0 +1,110 @@
+/** Random choices from bytes that are known, so that each choice is known, too. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RandomSource } from "@anulo/crypto";
+import { inBulk, randomGamma, randomIndex, randomReal, shuffled } from "../src/transfer/random.ts";
+
+/** A source of these numbers, eight bytes each; it fails once there are no more. */
+function sourceOf(...numbers: readonly bigint[]): RandomSource & { left(): number } {
+  const rest = [...numbers];
+  const source: RandomSource = (size) => {
+    assert.equal(size, 8);
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64BE(rest.shift() ?? assert.fail("no number is left"));
+    return bytes;
+  };
+  return Object.assign(source, { left: () => rest.length });
+}
+
+/** The number from which a real below 1 is made, exact for fractions of few bits. */
+const ofReal = (real: number): bigint => BigInt(real * 2 ** 53) << 11n;
+const MAX = 2n ** 64n - 1n;
+
+test("a real is made of the upper 53 bits, and is below 1", () => {
+  assert.equal(randomReal(sourceOf(0n)), 0);
+  assert.equal(randomReal(sourceOf(2n ** 11n - 1n)), 0);
+  assert.equal(randomReal(sourceOf(2n ** 11n)), 2 ** -53);
+  assert.equal(randomReal(sourceOf(2n ** 63n)), 0.5);
+  assert.equal(randomReal(sourceOf(MAX)), 1 - 2 ** -53);
+});
+
+test("numbers of the last part of the range, which would favour some choices, are not used", () => {
+  for (const [bound, rest] of [
+    [3, 1n],
+    [10, 6n],
+    [2 ** 53 - 1, 2048n],
+  ] as const) {
+    const fair = 2n ** 64n - rest;
+    assert.equal(fair % BigInt(bound), 0n);
+    assert.equal(randomIndex(sourceOf(fair - 1n), bound), bound - 1);
+    assert.equal(randomIndex(sourceOf(fair, MAX, 4n), bound), 4 % bound);
+  }
+  assert.equal(randomIndex(sourceOf(MAX), 1), 0);
+  for (const bound of [0, -1, 1.5, 2 ** 53]) assert.throws(() => randomIndex(sourceOf(), bound), RangeError);
+});
+
+test("items change places from the last on, each with one before it or itself", () => {
+  const items = ["a", "b", "c", "d"];
+  const source = sourceOf(0n, 2n, 1n);
+  // d with a; c with itself; b with itself.
+  assert.deepEqual(shuffled(items, source), ["d", "b", "c", "a"]);
+  assert.equal(source.left(), 0);
+  assert.deepEqual(shuffled(items, sourceOf(3n, 0n, 0n)), ["b", "c", "a", "d"]);
+  assert.deepEqual(items, ["a", "b", "c", "d"], "the list itself is as it was");
+  assert.deepEqual(shuffled(["a"], sourceOf()), ["a"]);
+  assert.deepEqual(shuffled([], sourceOf()), []);
+});
+
+test("bytes are asked for in bulk, each used once, and more at once than that if need be", () => {
+  const sizes: number[] = [];
+  let next = 0;
+  const random = inBulk((size) => {
+    sizes.push(size);
+    return Uint8Array.from({ length: size }, () => next++);
+  }, 10);
+  assert.deepEqual([...random(4), ...random(6)], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(sizes, [10]);
+  assert.deepEqual([...random(9)], [10, 11, 12, 13, 14, 15, 16, 17, 18]);
+  assert.deepEqual([...random(2)], [20, 21], "what is left of a bulk that is too small is not used");
+  assert.deepEqual([...random(12)], [30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41]);
+  assert.deepEqual(sizes, [10, 10, 10, 12]);
+  const sizesOfOwn: number[] = [];
+  inBulk((size) => {
+    sizesOfOwn.push(size);
+    return new Uint8Array(size);
+  })(8);
+  assert.deepEqual(sizesOfOwn, [4096]);
+});
+
+test("a value of the gamma distribution is that of Marsaglia's and Tsang's method", () => {
+  const [shape, scale] = [19.28, 1 / 1.61];
+  const d = shape - 1 / 3;
+  const c = 1 / Math.sqrt(9 * d);
+  // u = 0.5 and v = 0.25 make a normal value; a point outside of the circle, or in its middle, makes none.
+  const s = 0.5 ** 2 + 0.25 ** 2;
+  const normal = 0.5 * Math.sqrt((-2 * Math.log(s)) / s);
+  const expected = d * (1 + c * normal) ** 3 * scale;
+  const point = [0.75, 0.625].map(ofReal);
+  const close = (actual: number, wanted: number) =>
+    assert.ok(Math.abs(actual - wanted) < 1e-9 * wanted, `${actual} for ${wanted}`);
+  const outside = [ofReal(1 - 2 ** -20), ofReal(1 - 2 ** -20)];
+  const middle = [0.5, 0.5].map(ofReal);
+  const onEdge = [0, 0.5].map(ofReal);
+  const source = sourceOf(...outside, ...middle, ...onEdge, ...point, ofReal(0.5));
+  close(randomGamma(source, shape, scale), expected);
+  assert.equal(source.left(), 0);
+  // The last number may refuse a value: 0 refuses each.
+  const refused = sourceOf(...point, 0n, ...point, ofReal(0.5));
+  close(randomGamma(refused, shape, scale), expected);
+  assert.equal(refused.left(), 0);
+});
+
+test("a normal value too low for the shape is drawn again before anything else is", () => {
+  const low = [(1 - 2 ** -10) / 2, 0.5].map(ofReal);
+  const point = [0.75, 0.625].map(ofReal);
+  const source = sourceOf(...low, ...point, ofReal(0.5));
+  const [d, s] = [2 / 3, 0.5 ** 2 + 0.25 ** 2];
+  const expected = d * (1 + 0.5 * Math.sqrt((-2 * Math.log(s)) / s) * (1 / Math.sqrt(6))) ** 3;
+  assert.ok(Math.abs(randomGamma(source, 1, 1) - expected) < 1e-9);
+  assert.equal(source.left(), 0);
+});
