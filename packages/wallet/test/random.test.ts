@@ -1,23 +1,9 @@
 /** Random choices from bytes that are known, so that each choice is known, too. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RandomSource } from "@anulo/crypto";
 import { inBulk, randomGamma, randomIndex, randomReal, shuffled } from "../src/transfer/random.ts";
+import { ofReal, sourceOf } from "./known-random.ts";
 
-/** A source of these numbers, eight bytes each; it fails once there are no more. */
-function sourceOf(...numbers: readonly bigint[]): RandomSource & { left(): number } {
-  const rest = [...numbers];
-  const source: RandomSource = (size) => {
-    assert.equal(size, 8);
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64BE(rest.shift() ?? assert.fail("no number is left"));
-    return bytes;
-  };
-  return Object.assign(source, { left: () => rest.length });
-}
-
-/** The number from which a real below 1 is made, exact for fractions of few bits. */
-const ofReal = (real: number): bigint => BigInt(real * 2 ** 53) << 11n;
 const MAX = 2n ** 64n - 1n;
 
 test("a real is made of the upper 53 bits, and is below 1", () => {
