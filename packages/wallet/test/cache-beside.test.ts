@@ -64,15 +64,15 @@ function world(t: TestContext, { isWritten = true }: { readonly isWritten?: bool
   const takeOver = (spendPublic = keys.spendPublic) =>
     cache.takeOver({ state: ledger.state, keys: { ...keys, spendPublic }, commit: wallet.commit });
   const edit = () => applyChange(ledger, { kind: "note", txHash: toHex(filled(8)), note: "own" });
-  const warnings = () => lines.filter(({ severity }) => severity === "WARNING").map(({ event }) => event);
+  const told = () => lines.filter(({ severity }) => severity === "WARNING").map(({ event }) => event);
   const image = () => new Uint8Array(readFileSync(paths.base));
-  return { paths, state: ledger.state, changes, calls, wallet, cache, store, takeOver, edit, warnings, image };
+  return { paths, state: ledger.state, changes, calls, wallet, cache, store, takeOver, edit, told, image };
 }
 
 const noteIn = (state: { readonly notes: ReadonlyMap<string, string> }) => state.notes.get(toHex(filled(9)));
 
 test("what another program has written is taken over once", async (t) => {
-  const { paths, state, changes, takeOver, warnings } = world(t);
+  const { paths, state, changes, takeOver, told } = world(t);
   assert.equal(await takeOver(), true, "there is nothing to take");
   assert.equal(changes.length, 0);
   writeFileSync(paths.base, await foreignImage("theirs"));
@@ -82,11 +82,11 @@ test("what another program has written is taken over once", async (t) => {
   assert.ok(length > 0);
   assert.equal(await takeOver(), true);
   assert.equal(changes.length, length);
-  assert.deepEqual(warnings(), []);
+  assert.deepEqual(told(), []);
 });
 
 test("a cache of other keys, or one that can't be read, stays as it is and is told", async (t) => {
-  const { paths, state, changes, takeOver, warnings, image, store, edit } = world(t);
+  const { paths, state, changes, takeOver, told, image, store, edit } = world(t);
   const theirs = await foreignImage("theirs");
   const damaged = theirs.slice();
   damaged[20]! ^= 1;
@@ -99,7 +99,7 @@ test("a cache of other keys, or one that can't be read, stays as it is and is to
   }
   assert.deepEqual([changes.length, noteIn(state)], [0, undefined]);
   assert.deepEqual(
-    warnings().map((message) => /can't be read; nothing was taken over/.test(message)),
+    told().map((message) => /can't be read; nothing was taken over/.test(message)),
     Array(6).fill(true),
   );
 });
@@ -153,16 +153,16 @@ test("no cache is written where none is wanted, during a background scan, or of 
 });
 
 test("what another program has written meanwhile is taken over before it is replaced", async (t) => {
-  const { paths, state, calls, store, image, warnings } = world(t);
+  const { paths, state, calls, store, image, told } = world(t);
   writeFileSync(paths.base, await foreignImage("theirs"));
   await store();
   assert.equal(noteIn(state), "theirs");
   assert.deepEqual(calls, ["cover", "ready"]);
   const { wallet, ...busy } = world(t);
-  const replacements = ["first", "second"].map((note) => foreignImage(note));
+  const others = ["first", "second"].map((note) => foreignImage(note));
   wallet.whenReady = async () => {
     busy.calls.push("ready");
-    const next = await replacements.shift();
+    const next = await others.shift();
     if (next !== undefined) writeFileSync(busy.paths.base, next);
   };
   busy.edit();
@@ -170,16 +170,13 @@ test("what another program has written meanwhile is taken over before it is repl
   assert.equal(noteIn(busy.state), "first", "of the second only what is missing is taken");
   assert.equal(busy.state.takenOverCache, cacheId(busy.image()));
   const written = await readOriginalCache(busy.image(), key);
-  assert.deepEqual(
-    written.notes.map(({ value }) => Buffer.from(value).toString()).sort(),
-    ["first", "own"],
-  );
-  assert.deepEqual([warnings(), busy.warnings()], [[], []]);
+  assert.deepEqual(written.notes.map(({ value }) => Buffer.from(value).toString()).sort(), ["first", "own"]);
+  assert.deepEqual([told(), busy.told()], [[], []]);
   assert.equal(cacheId(image()), state.takenOverCache);
 });
 
 test("a cache that is replaced again and again is given up after three attempts", async (t) => {
-  const { wallet, paths, calls, edit, store, warnings } = world(t);
+  const { wallet, paths, calls, edit, store, told } = world(t);
   let count = 0;
   wallet.whenReady = async () => {
     calls.push("ready");
@@ -189,7 +186,7 @@ test("a cache that is replaced again and again is given up after three attempts"
   edit();
   await store();
   assert.equal(count, 3);
-  assert.match(warnings().join(), /^the original program's cache was not written/);
+  assert.match(told().join(), /^the original program's cache was not written/);
   assert.ok(!existsSync(paths.nextCache));
 });
 

@@ -14,8 +14,8 @@ function drawOf(u: number, v: number): { numbers: bigint[]; age: number } {
   const s = u * u + v * v;
   const x = u * Math.sqrt((-2 * Math.log(s)) / s);
   const d = 19.28 - 1 / 3;
-  const logarithm = (d * (1 + x / Math.sqrt(9 * d)) ** 3) / 1.61;
-  return { numbers: [(u + 1) / 2, (v + 1) / 2, 0.5].map(ofReal), age: Math.exp(logarithm) };
+  const exponent = (d * (1 + x / Math.sqrt(9 * d)) ** 3) / 1.61;
+  return { numbers: [(u + 1) / 2, (v + 1) / 2, 0.5].map(ofReal), age: Math.exp(exponent) };
 }
 
 const old = drawOf(0.5, 0.25);
@@ -41,7 +41,14 @@ function blockWith(cumulative: readonly number[], index: number): [first: number
 test("an output may be spent after ten blocks", () => {
   const counts = (blocks: number) => spendableOutputCount(chainOf(blocks, () => 2));
   assert.deepEqual([0, 1, 9, 10, 11].map(counts), [0, 0, 0, 2, 4]);
-  assert.throws(() => createDecoyPicker(chainOf(9, () => 2), sourceOf()), RangeError);
+  assert.throws(
+    () =>
+      createDecoyPicker(
+        chainOf(9, () => 2),
+        sourceOf(),
+      ),
+    RangeError,
+  );
 });
 
 test("a draw comes to an output of the block that its age says, all of which are equally likely", () => {
@@ -101,10 +108,7 @@ test("a draw before the first output, or of a block without any, comes to nothin
   const fromNewest = Math.floor((old.age - UNLOCK) / 120);
   const pick = (cumulative: readonly number[], ...rest: bigint[]) =>
     createDecoyPicker(cumulative, sourceOf(...old.numbers, ...rest))();
-  assert.equal(
-    pick(chainOf(fromNewest + 9, () => 1)),
-    undefined,
-  );
+  assert.equal(pick(chainOf(fromNewest + 9, () => 1)), undefined);
   const just = chainOf(fromNewest + 10, () => 1);
   assert.equal(pick(just, 0n), 0);
   // As many seconds, of which the first block has nothing.
@@ -169,13 +173,13 @@ test("half of a visible amount's decoys are recent, one less if the real output 
   const available = { unlocked: 100, recent: 16 };
   // The square root of the number decides: newer ones are likelier.
   const quarter = ofReal(0.25);
-  const sixteenth = ofReal(1 / 16);
-  assert.deepEqual(picked(available, 5, quarter, sixteenth, quarter), [5, 92, 88, 50]);
-  assert.deepEqual(picked(available, 84, quarter, quarter, sixteenth), [84, 92, 50, 25]);
-  assert.deepEqual(picked(available, 83, quarter, sixteenth, quarter), [83, 92, 88, 50]);
-  assert.deepEqual(picked(available, 99, quarter, quarter, sixteenth), [99, 92, 50, 25]);
-  assert.deepEqual(picked({ unlocked: 100, recent: 0 }, 5, quarter, sixteenth, draws(1)[0]!), [5, 50, 25, 0]);
-  assert.deepEqual(picked({ unlocked: 100, recent: 1 }, 5, quarter, quarter, sixteenth), [5, 99, 50, 25]);
+  const least = ofReal(1 / 16);
+  assert.deepEqual(picked(available, 5, quarter, least, quarter), [5, 92, 88, 50]);
+  assert.deepEqual(picked(available, 84, quarter, quarter, least), [84, 92, 50, 25]);
+  assert.deepEqual(picked(available, 83, quarter, least, quarter), [83, 92, 88, 50]);
+  assert.deepEqual(picked(available, 99, quarter, quarter, least), [99, 92, 50, 25]);
+  assert.deepEqual(picked({ unlocked: 100, recent: 0 }, 5, quarter, least, draws(1)[0]!), [5, 50, 25, 0]);
+  assert.deepEqual(picked({ unlocked: 100, recent: 1 }, 5, quarter, quarter, least), [5, 99, 50, 25]);
   const few = { available: { unlocked: 4, recent: 1 }, real: 2, earlierRing: [3, 4], count: 4 };
   assert.deepEqual(pickVisibleCandidates(few, sourceOf()), [3, 0, 1, 2]);
   const more = { available: { unlocked: 5, recent: 5 }, real: 2, earlierRing: [3, 5, 4], count: 4 };

@@ -75,7 +75,9 @@ test("rows of a store are encoded as ever", async () => {
   }
   const head = puts.filter(({ table }) => table === headTable);
   // It has the seeds of hashes, too, which are random.
-  const { version } = readCbor(Buffer.concat(head.map(({ value }) => value))) as unknown as { version: number };
+  const { version } = readCbor(Buffer.concat(head.map(({ value }) => value))) as unknown as {
+    version: number;
+  };
   assert.equal(version, 3);
   delete hashes[headTable.number];
   assert.deepEqual(hashes, {
