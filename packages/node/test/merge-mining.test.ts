@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { genesisBlock, networks, parseExtra } from "@anulo/protocol";
+import { genesisBlock, networks, parseExtra, toHex } from "@anulo/protocol";
+import { RowMeter } from "@anulo/rpc";
 import { encodeTreeDepth, slotNonce, withAuxiliaryTree } from "../src/mining/merge-mining.ts";
+import { addAuxPow } from "../src/rpc/add-aux-pow.ts";
 
 const idOf = (number: number) => new Uint8Array(createHash("sha256").update(`chain ${number}`).digest());
 const idsOf = (count: number) => Array.from({ length: count }, (_, i) => idOf(i));
@@ -30,8 +32,31 @@ test("the nonce is the first with which each chain has a slot of its own", async
 });
 
 test("chains that have one slot at any nonce, or are too many, have none", async () => {
-  assert.equal(await slotNonce([idOf(1), idOf(1)]), undefined);
+  const onWork = () => assert.fail("nonces were tried");
+  assert.equal(await slotNonce([idOf(1), idOf(2), idOf(1)], { onWork }), undefined);
   assert.equal(await slotNonce(Array.from({ length: 65 }, () => idOf(1))), undefined);
+});
+
+/** So many that no nonce gives each a slot of its own, which only trying all of them shows. */
+const CHAINS_WITHOUT_NONCE = 64;
+
+test("a search without end counts as its caller's work, and ends once the caller has left", async () => {
+  const caller = new AbortController();
+  let workMs = 0;
+  let pauses = 0;
+  const rows = new RowMeter(() => 0, {
+    onWork: (milliseconds) => {
+      workMs += milliseconds;
+    },
+    pause: async () => {
+      if (++pauses === 3) caller.abort(new Error("left"));
+    },
+  });
+  const aux_pow = idsOf(CHAINS_WITHOUT_NONCE).map((id) => ({ id: toHex(id), hash: toHex(id) }));
+  const answer = addAuxPow({ aux_pow, blocktemplate_blob: "" }, { rows, signal: caller.signal });
+  await assert.rejects(answer, /left/);
+  assert.equal(pauses, 3);
+  assert.ok(workMs > 0);
 });
 
 test("the depth holds the bits of the number of chains, that number, and the nonce", () => {

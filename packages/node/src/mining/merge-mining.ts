@@ -3,8 +3,8 @@
  * Source: merge_mining.cpp; core_rpc_server.cpp `on_add_aux_pow`.
  */
 import { createHash } from "node:crypto";
-import { TimeSlice } from "@anulo/limits";
-import { type Block, splitExtra, writeExtra } from "@anulo/protocol";
+import { type MaybePromise, runSliced, type SliceOptions } from "@anulo/limits";
+import { type Block, splitExtra, toHex, writeExtra } from "@anulo/protocol";
 
 const MAX_NONCE = 65_535;
 /** Separates these hashes from other uses. Source: cryptonote_config.h HASH_KEY_MM_SLOT. */
@@ -31,13 +31,23 @@ function hasDistinctSlots(chainIds: readonly Uint8Array[], nonce: number): boole
 /** Number of chains beyond which no nonce is found in practice: with so many, one of 10^26 would do. */
 const MAX_CHAINS = 64;
 
-/** The first nonce with which every chain (by its id, 32 bytes) has a slot of its own; undefined if there is none. */
-export async function slotNonce(chainIds: readonly Uint8Array[]): Promise<number | undefined> {
-  if (chainIds.length > MAX_CHAINS) return undefined;
-  const slice = new TimeSlice();
+/**
+ * The first nonce with which every chain (by its id, 32 bytes) has a slot of its own; undefined if there is none. Where
+ * several have one id there is none.
+ */
+export function slotNonce(
+  chainIds: readonly Uint8Array[],
+  options?: SliceOptions,
+): MaybePromise<number | undefined> {
+  const areDistinct = new Set(chainIds.map(toHex)).size === chainIds.length;
+  if (chainIds.length > MAX_CHAINS || !areDistinct) return undefined;
+  return runSliced(nonceSteps(chainIds), options);
+}
+
+function* nonceSteps(chainIds: readonly Uint8Array[]): Generator<void, number | undefined> {
   for (let nonce = 0; nonce <= MAX_NONCE; nonce++) {
     if (hasDistinctSlots(chainIds, nonce)) return nonce;
-    if (slice.isOver) await slice.yield();
+    yield;
   }
   return undefined;
 }

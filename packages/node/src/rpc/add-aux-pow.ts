@@ -8,7 +8,7 @@ import {
   writeBlock,
 } from "@anulo/protocol";
 import { encodeTreeDepth, slotNonce, withAuxiliaryTree } from "../mining/merge-mining.ts";
-import { refusal } from "./context.ts";
+import { type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 
 interface AuxiliaryWork {
@@ -40,10 +40,14 @@ function readTemplate(text: string): Block {
 }
 
 /** Answers `add_aux_pow`. Source: core_rpc_server.cpp `on_add_aux_pow`. */
-export async function addAuxPow({ aux_pow, blocktemplate_blob }: AuxiliaryRequest) {
+export async function addAuxPow(
+  { aux_pow, blocktemplate_blob }: AuxiliaryRequest,
+  { rows, signal }: Pick<NodeContext, "rows" | "signal">,
+) {
   if (aux_pow.length === 0) throw refusal("wrongParam", "Empty aux pow hash vector");
   const chains = aux_pow.map(readWork);
-  const nonce = await slotNonce(chains.map(({ chainId }) => chainId));
+  const ids = chains.map(({ chainId }) => chainId);
+  const nonce = await rows.during((options) => slotNonce(ids, options), { signal });
   if (nonce === undefined) throw refusal("internal", "Failed to find a suitable nonce");
   const root = treeHash(chains.map(({ work }) => work));
   const depth = encodeTreeDepth(chains.length, nonce);

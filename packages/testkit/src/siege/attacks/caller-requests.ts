@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Attack } from "../attack.ts";
 import { callRequest, httpRequest, pathRequest } from "../hostile-caller.ts";
 
@@ -128,6 +129,61 @@ export const requestAttacks: Attack[] = [
           outputs: Array.from({ length: 5000 }, () => ({ amount: 0, index: blocks.length - 1 })),
           get_txid: true,
         }),
+      ];
+      let turn = 0;
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+    },
+  },
+  {
+    name: "caller-mining-calls",
+    by: "caller",
+    does: "block templates on old blocks and on many addresses, places for 64 other chains, blocks of a megabyte",
+    stands: "calls of miners and pools on the restricted port",
+    async run(siege) {
+      const { hashes, wallets } = siege.chain;
+      const ids = Array.from({ length: 64 }, () => randomBytes(32).toString("hex"));
+      const places = {
+        blocktemplate_blob: "",
+        aux_pow: ids.map((id) => ({ id, hash: id })),
+      };
+      const template = (prev_block?: string) =>
+        callRequest("get_block_template", {
+          wallet_address: wallets.alice.address,
+          reserve_size: 255,
+          prev_block,
+        });
+      const requests = [
+        template(),
+        ...hashes.slice(-40).map(template),
+        callRequest("add_aux_pow", places),
+        callRequest("add_aux_pow", places),
+        callRequest("get_miner_data"),
+        callRequest("get_txpool_backlog"),
+        callRequest("submit_block", ["10".repeat(490_000)]),
+        callRequest("get_fee_estimate", { grace_blocks: 1_000_000_000 }),
+      ];
+      let turn = 0;
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+    },
+  },
+  {
+    name: "caller-many-amounts",
+    by: "caller",
+    does: "histograms and distributions of thousands of amounts, thousands of ids, key images and heights that are not there",
+    stands: "look-ups of what is nowhere, by the thousand",
+    async run(siege) {
+      const ids = (count: number) => Array.from({ length: count }, () => randomBytes(32).toString("hex"));
+      const amounts = Array.from({ length: 5000 }, () => randomBytes(4).readUInt32LE());
+      const requests = [
+        callRequest("get_output_histogram", { amounts, unlocked: true, recent_cutoff: 1 }),
+        callRequest("get_output_histogram", { amounts: [] }),
+        callRequest("get_output_distribution", { amounts: amounts.slice(0, 100), cumulative: true }),
+        callRequest("get_block_header_by_hash", { hashes: ids(900) }),
+        pathRequest("/get_transactions", { txs_hashes: ids(100) }),
+        pathRequest("/is_key_image_spent", { key_images: ids(5000) }),
+        callRequest("get_block_headers_range", { start_height: 0, end_height: 499 }),
+        pathRequest("/get_transaction_pool_stats"),
+        pathRequest("/get_public_nodes", { gray: true, white: true }),
       ];
       let turn = 0;
       await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
