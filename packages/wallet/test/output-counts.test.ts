@@ -55,12 +55,12 @@ test("the newest hundred blocks are asked for again, once there are more", async
   let end = 105;
   const { asked, ask } = askingOf(5, () => end);
   const kept = new KeptOutputCounts();
-  for (const length of [100, 101, 102]) {
+  for (const length of [100, 101, 102, 103]) {
     end = 5 + length;
     const { startHeight, cumulative } = await kept.update(ask, end);
     assert.deepEqual([startHeight, cumulative.length, cumulative.at(-1)], [5, length, 2 * length]);
   }
-  assert.deepEqual(asked, [0, 0, 6]);
+  assert.deepEqual(asked, [0, 0, 6, 7]);
 });
 
 test("what does not continue the kept numbers makes all of them be asked for", async () => {
@@ -86,10 +86,13 @@ test("what does not continue the kept numbers makes all of them be asked for", a
   }
   const kept = new KeptOutputCounts();
   await kept.update(good.ask, 300);
-  const broken = async () => {
+  const asked: number[] = [];
+  const broken = async (from: number) => {
+    asked.push(from);
     throw new TypeError("a fault of the program");
   };
   await assert.rejects(kept.update(broken, 300), TypeError);
+  assert.deepEqual(asked, [200], "a fault is no answer");
   const short = async (from: number) => answer(from, 2 * from, [2]);
   await assert.rejects(kept.update(short, 302), /fewer blocks than were scanned/);
   assert.equal((await kept.update(good.ask, 300)).cumulative.length, 300, "what was refused is not kept");

@@ -26,16 +26,17 @@ test("numbers of the last part of the range, which would favour some choices, ar
     assert.equal(randomIndex(sourceOf(fair, MAX, 4n), bound), 4 % bound);
   }
   assert.equal(randomIndex(sourceOf(MAX), 1), 0);
-  for (const bound of [0, -1, 1.5, 2 ** 53]) assert.throws(() => randomIndex(sourceOf(), bound), RangeError);
+  for (const bound of [0, -1, 1.5, 2 ** 53])
+    assert.throws(() => randomIndex(sourceOf(), bound), /^RangeError: nothing to choose from$/);
 });
 
 test("items change places from the last on, each with one before it or itself", () => {
   const items = ["a", "b", "c", "d"];
-  const source = sourceOf(0n, 2n, 1n);
+  const source = sourceOf(4n, 5n, 3n);
   // d with a; c with itself; b with itself.
   assert.deepEqual(shuffled(items, source), ["d", "b", "c", "a"]);
   assert.equal(source.left(), 0);
-  assert.deepEqual(shuffled(items, sourceOf(3n, 0n, 0n)), ["b", "c", "a", "d"]);
+  assert.deepEqual(shuffled(items, sourceOf(3n, 3n, 2n)), ["b", "c", "a", "d"]);
   assert.deepEqual(items, ["a", "b", "c", "d"], "the list itself is as it was");
   assert.deepEqual(shuffled(["a"], sourceOf()), ["a"]);
   assert.deepEqual(shuffled([], sourceOf()), []);
@@ -54,6 +55,11 @@ test("bytes are asked for in bulk, each used once, and more at once than that if
   assert.deepEqual([...random(2)], [20, 21], "what is left of a bulk that is too small is not used");
   assert.deepEqual([...random(12)], [30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41]);
   assert.deepEqual(sizes, [10, 10, 10, 12]);
+  assert.deepEqual(
+    [...inBulk((size) => new Uint8Array(size).fill(5))(1)],
+    [5],
+    "of the source from the first on",
+  );
   const sizesOfOwn: number[] = [];
   inBulk((size) => {
     sizesOfOwn.push(size);
@@ -85,12 +91,21 @@ test("a value of the gamma distribution is that of Marsaglia's and Tsang's metho
   assert.equal(refused.left(), 0);
 });
 
-test("a normal value too low for the shape is drawn again before anything else is", () => {
-  const low = [(1 - 2 ** -10) / 2, 0.5].map(ofReal);
-  const point = [0.75, 0.625].map(ofReal);
-  const source = sourceOf(...low, ...point, ofReal(0.5));
-  const [d, s] = [2 / 3, 0.5 ** 2 + 0.25 ** 2];
-  const expected = d * (1 + 0.5 * Math.sqrt((-2 * Math.log(s)) / s) * (1 / Math.sqrt(6))) ** 3;
-  assert.ok(Math.abs(randomGamma(source, 1, 1) - expected) < 1e-9);
-  assert.equal(source.left(), 0);
+test("values of either side of the middle are as likely, and one too low for the shape is drawn again", () => {
+  const gammaOf = (u: number, v: number, shape: number) => {
+    const s = u * u + v * v;
+    const normal = u * Math.sqrt((-2 * Math.log(s)) / s);
+    const d = shape - 1 / 3;
+    return d * (1 + normal / Math.sqrt(9 * d)) ** 3;
+  };
+  const drawOf = (u: number, v: number) => [(u + 1) / 2, (v + 1) / 2].map(ofReal);
+  const below = sourceOf(...drawOf(-0.5, 0.25), ofReal(0.5));
+  assert.ok(Math.abs(randomGamma(below, 19.28, 1) - gammaOf(-0.5, 0.25, 19.28)) < 1e-9);
+  // Of the shape 1 these come to less than nothing.
+  for (const u of [-1 / 32, -1 / 1024]) {
+    assert.ok(gammaOf(u, 0, 1) < 0);
+    const source = sourceOf(...drawOf(u, 0), ...drawOf(0.5, 0.25), ofReal(0.5));
+    assert.ok(Math.abs(randomGamma(source, 1, 1) - gammaOf(0.5, 0.25, 1)) < 1e-9);
+    assert.equal(source.left(), 0);
+  }
 });

@@ -8,10 +8,8 @@ import {
   OutcomeUnknown,
   RolledBack,
   StoreUnavailable,
-  type WalletChange,
   type WalletKey,
   type WalletRow,
-  type WalletStore,
 } from "@anulo/store";
 import type { RowChange } from "../src/file/cells.ts";
 import type { LedgerRows } from "../src/file/ledger-rows.ts";
@@ -27,38 +25,7 @@ import {
 } from "../src/file/ledger-tables.ts";
 import { finishRows, RowLog, writeRows } from "../src/file/row-log.ts";
 import { OlderStore, UnwrittenStore, WalletRefusal } from "../src/refusal.ts";
-
-const nameOf = ({ table, key }: WalletKey) => `${table.number} ${Buffer.from(key).toString("hex")}`;
-
-/** A store in memory, of which the next calls may fail. */
-class MemoryStore {
-  readonly rows = new Map<string, WalletRow>();
-  readonly changes: WalletChange[] = [];
-  readonly failures: unknown[] = [];
-  isClosed = false;
-
-  async apply(change: WalletChange): Promise<void> {
-    const failure = this.failures.shift();
-    if (failure !== undefined) throw failure;
-    this.changes.push(change);
-    for (const row of change.deletes ?? []) this.rows.delete(nameOf(row));
-    for (const row of change.puts ?? []) this.rows.set(nameOf(row), row);
-  }
-
-  async *range(table: WalletKey["table"]) {
-    const rows = [...this.rows.values()].filter((row) => row.table.number === table.number);
-    yield* rows.sort((a, b) => Buffer.compare(a.key, b.key));
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-  }
-
-  /** What the class and its users take it for. */
-  get store(): WalletStore {
-    return this as unknown as WalletStore;
-  }
-}
+import { MemoryStore, nameOf } from "./memory-rows.ts";
 
 const put = (place: number, length: number, table = txKeyTable): WalletRow => ({
   ...{ table, key: Uint8Array.from(rowKey([place])), value: new Uint8Array(length).fill(place % 251) },
