@@ -4,7 +4,9 @@ import { BadBytes } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 import { signedKind, unsignedKind } from "../src/cold-signing/tx-sets.ts";
 import { formatMultisigSettings, multisigOfSettings } from "../src/file/multisig-settings.ts";
+import { formatMultisigSeed, parseMultisigSeed } from "../src/multisig/seed.ts";
 import { multisigKind } from "../src/multisig/tx-set.ts";
+import { accounts } from "./multisig-fixture.ts";
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 const multisig = {
@@ -59,4 +61,13 @@ test("sets that signers exchange are told by the first bytes that the original's
     kinds.map(({ magic }) => Buffer.from(magic).toString("latin1")),
     ["Monero multisig unsigned tx set\x01", "Monero unsigned tx set\x05", "Monero signed tx set\x05"],
   );
+});
+
+test("a signer's seed has counts, keys, shares and signers in the order of the original", () => {
+  const [account] = accounts;
+  const { baseSecret, spendPublic, commonSecret, viewPublic, shares, signers } = account;
+  const keys = [baseSecret, spendPublic, commonSecret, viewPublic, ...shares, ...signers];
+  const expected = `0200000002000000${keys.map((each) => Buffer.from(each).toString("hex")).join("")}`;
+  assert.equal(formatMultisigSeed(account), expected);
+  assert.deepEqual(parseMultisigSeed(expected), { ...account, roundKeys: [] });
 });
