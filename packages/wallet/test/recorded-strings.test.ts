@@ -58,6 +58,12 @@ test("strings that were made before are read", () => {
   assert.deepEqual(last.keys, [account.spendPublic, account.viewPublic]);
 });
 
+test("a string of a later round begins no exchange", () => {
+  for (const later of [secondString, lastString])
+    assert.throws(() => startKeyExchange(secretsOf(1), [later], 2), /not those of the first round/);
+  assert.equal(startKeyExchange(secretsOf(1), [firstString], 2).signers.length, 2);
+});
+
 test("the same secrets come to the same address, view key and shares", () => {
   const results = [
     [2, 2],
