@@ -53,6 +53,8 @@ const MAX_SPANS = 512;
 const DEFAULT_BLOCKS = 20;
 /** Bytes that one answer should have. */
 const ANSWER_BYTES = 512 * 1024;
+/** Whole bytes: the sum of fractions for so many blocks would be too much by its rounding. */
+const UNKNOWN_BLOCK_BYTES = Math.floor(ANSWER_BYTES / DEFAULT_BLOCKS);
 /** Source: cryptonote_protocol_handler.inl `NON_RESPONSIVE_PEER_KICK_TIME`, `IDLE_PEER_KICK_TIME`. */
 const SILENCE_MS = 20_000;
 const ANSWER_TIMEOUT_MS = 240_000;
@@ -391,7 +393,7 @@ export class ChainSync {
     for (let i = 0; i < most; i++) {
       const block = link.needed.at(i);
       if (block === undefined) break;
-      bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : queuedBytes(block.weight);
+      bytes += block.weight === 0 ? UNKNOWN_BLOCK_BYTES : queuedBytes(block.weight);
       const isTooMuch = selection.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
       if (isTooMuch || !isFetchable(block)) break;
       selection.push(block);
