@@ -5,6 +5,7 @@ import {
   createDecoyPicker,
   pickCandidates,
   pickVisibleCandidates,
+  RECENT_OUTPUT_SECONDS,
   spendableOutputCount,
 } from "../src/transfer/decoys.ts";
 import { bytesOf, ofReal, sourceOf } from "./known-random.ts";
@@ -86,6 +87,18 @@ test("how many outputs there are a second is what the blocks of the last year sa
   }
 });
 
+test("the year begins at a block that still counts", () => {
+  const year = 262_800;
+  // One of the first blocks of the year has as many outputs as all others have.
+  for (const large of [5, 6, 5 + 720]) {
+    const cumulative = chainOf(year + 5, (block) => (block === large ? 1_000_000 : 3));
+    const secondsPerOutput = (120 * year) / (1_000_000 + 3 * (year - 1));
+    const fromNewest = Math.floor((old.age - UNLOCK) / secondsPerOutput);
+    const [first] = blockWith(cumulative, cumulative.at(-10)! - 1 - fromNewest);
+    assert.equal(createDecoyPicker(cumulative, sourceOf(...old.numbers, 0n))(), first);
+  }
+});
+
 test("an age at which nothing can be spent is replaced by one of the first half hour", () => {
   assert.ok(young.age < UNLOCK);
   const cumulative = chainOf(1000, () => 3);
@@ -111,10 +124,10 @@ test("a draw before the first output, or of a block without any, comes to nothin
   assert.equal(pick(chainOf(fromNewest + 9, () => 1)), undefined);
   const just = chainOf(fromNewest + 10, () => 1);
   assert.equal(pick(just, 0n), 0);
-  // As many seconds, of which the first block has nothing.
-  const empty = chainOf(fromNewest + 10, (block) => (block === 0 ? 0 : block === fromNewest + 9 ? 2 : 1));
-  assert.equal(empty.at(-1), just.at(-1));
-  assert.equal(pick([...empty.slice(0, -1), just.at(-1)!]), undefined);
+  // As many in the same time, of which the first block has none.
+  const empty = chainOf(fromNewest + 10, (block) => [0, 2][block] ?? 1);
+  assert.deepEqual(empty.slice(1), just.slice(1));
+  assert.equal(pick(empty), undefined);
 });
 
 /** A source of draws of one number each, asked in bulk: `numberOf` says the last number of each draw. */
@@ -180,6 +193,11 @@ test("half of a visible amount's decoys are recent, one less if the real output 
   assert.deepEqual(picked(available, 99, quarter, quarter, least), [99, 92, 50, 25]);
   assert.deepEqual(picked({ unlocked: 100, recent: 0 }, 5, quarter, least, draws(1)[0]!), [5, 50, 25, 0]);
   assert.deepEqual(picked({ unlocked: 100, recent: 1 }, 5, quarter, quarter, least), [5, 99, 50, 25]);
+  assert.deepEqual(picked({ unlocked: 100, recent: 1 }, 99, quarter, least, ...draws(1)), [99, 50, 25, 0]);
+  const two = { available, real: 90, earlierRing: [], count: 2 };
+  assert.deepEqual(pickVisibleCandidates(two, sourceOf(quarter)), [90, 50], "it is the recent one of two");
+  assert.deepEqual(pickVisibleCandidates({ ...two, real: 3 }, sourceOf(quarter)), [3, 92]);
+  assert.equal(RECENT_OUTPUT_SECONDS, 155_520);
   const few = { available: { unlocked: 4, recent: 1 }, real: 2, earlierRing: [3, 4], count: 4 };
   assert.deepEqual(pickVisibleCandidates(few, sourceOf()), [3, 0, 1, 2]);
   const more = { available: { unlocked: 5, recent: 5 }, real: 2, earlierRing: [3, 5, 4], count: 4 };
