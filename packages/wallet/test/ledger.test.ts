@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import { listIncoming, listOutgoing, listUnconfirmed } from "../src/history/transfers.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
-import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/ledger/apply-pool.ts";
+import { incomingFromPool, isPoolQuiet, outgoingFromPool, spendsFromPool } from "../src/ledger/apply-pool.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { packedKeys } from "../src/scan/packed-lists.ts";
 import type { ScannedTransaction } from "../src/state.ts";
@@ -137,6 +137,24 @@ function lookAtPool(ledger: Ledger, waiting: readonly ScannedTransaction[], seco
   applyChange(ledger, { kind: "pool", payments: incomingFromPool(ledger, picture, seconds) });
   for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
 }
+
+test("a look at the pool changes nothing only where no payment is in it, has been, or is on its way", () => {
+  const empty = { ids: packedKeys([]), finds: [] };
+  const ledger = newLedger();
+  const strangers = { ids: packedKeys([bytes(7)]), finds: [] };
+  assert.equal(isPoolQuiet(ledger, strangers), true);
+  const receipt = transaction(9, 0, { received: [output({ key: 3, amount: 10n })] });
+  assert.equal(
+    isPoolQuiet(ledger, { ...strangers, finds: [{ transaction: receipt, doubleSpendSeen: false }] }),
+    false,
+  );
+  lookAtPool(ledger, [receipt]);
+  assert.equal(isPoolQuiet(ledger, empty), false, "it has left the pool");
+  lookAtPool(ledger, []);
+  assert.equal(isPoolQuiet(ledger, empty), true);
+  applyChange(ledger, { kind: "outgoing", payment: payment(9, { state: "failed" }), txKeys: [] });
+  assert.equal(isPoolQuiet(ledger, empty), false, "it may yet be seen in the pool");
+});
 
 test("what another copy of the seed spends is pending while it waits in the pool", () => {
   const ledger = newLedger();
