@@ -3,24 +3,22 @@ import assert from "node:assert/strict";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { backupWallets, restoreWallets } from "../src/file/backup.ts";
 import { writeName } from "../src/file/store-name.ts";
 import { takeLock } from "../src/file/wallet-lock.ts";
 import { fileOperations } from "./file-operations.ts";
+import { folderOf } from "./folder-of.ts";
 
 function world(t: TestContext) {
-  const root = mkdtempSync(join(tmpdir(), "anulo-copies-"));
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = folderOf(t);
   const place = { folder: join(root, "wallets"), copies: join(root, "copies"), engine: undefined };
   for (const folder of [place.folder, place.copies]) mkdirSync(folder);
   const write = (where: "folder" | "copies", name: string, text: string) =>

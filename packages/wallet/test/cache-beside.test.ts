@@ -1,7 +1,6 @@
 /** When the original's cache beside a wallet is read, and when it is written. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { toHex } from "@anulo/protocol";
@@ -19,6 +18,7 @@ import { createLedger } from "../src/ledger/ledger.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { Wallet } from "../src/wallet.ts";
 import { cacheImage } from "./cache-image.ts";
+import { folderOf } from "./folder-of.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const key = cacheKeyOf(filled(1));
@@ -38,8 +38,7 @@ async function foreignImage(note: string, { spendPublic, viewPublic } = keys): P
 
 /** A wallet in memory, with files of a name in a folder of its own, and what happens to it. */
 function world(t: TestContext, { isWritten = true }: { readonly isWritten?: boolean } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-beside-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const paths = pathsOfFile(join(folder, "w"));
   const lines: LogLine[] = [];
   const log = createLog({ write: (line) => lines.push(line) }).in("wallet");

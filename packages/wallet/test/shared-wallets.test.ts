@@ -1,7 +1,6 @@
 /** Wallets that other services may get at any moment: what a lock protects, and what a lost one prevents. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -26,13 +25,8 @@ import { WalletRefusal } from "../src/refusal.ts";
 import { walletHandlers } from "../src/rpc/handlers.ts";
 import { createRuntime } from "../src/runtime.ts";
 import { WalletService } from "../src/service.ts";
+import { folderOf } from "./folder-of.ts";
 import { startTestService } from "./service.ts";
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-shared-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Locks of a service that shares wallets, whose lock is taken and released under the test's eyes. */
 class CountedLocks implements WalletLocks {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import {
   hasOtherKeys,
@@ -14,12 +13,7 @@ import {
   writeName,
   writeOwner,
 } from "../src/file/store-name.ts";
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-names-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { folderOf } from "./folder-of.ts";
 
 const newKeys = () => ({
   spendPublic: new Uint8Array(randomBytes(32)),

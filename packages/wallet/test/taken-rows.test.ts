@@ -1,7 +1,6 @@
 /** How a wallet's rows are opened: what is refused, and what is told. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createLog, type LogLine } from "@anulo/rpc";
@@ -11,14 +10,14 @@ import { engineOf, type LedgerStore, openNamed, openRows, type StoredWallet } fr
 import { pathsOfFile } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { folderOf } from "./folder-of.ts";
 
 const id = new Uint8Array(16).fill(6);
 const key = Uint8Array.of(0, 0, 0, 1, 0, 0);
 const row = { table: txKeyTable, key, value: Buffer.of(5) };
 
 function world(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-taken-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const lines: LogLine[] = [];
   const log = createLog({ write: (line) => lines.push(line) }).in("wallet");
   const paths = pathsOfFile(join(folder, "w"));

@@ -1,13 +1,13 @@
 /** The file with the rows of a wallet: what is read of it is what was written, or nothing. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { NewRow, WalletSnapshot } from "@anulo/store";
 import { readCopyFile, writeCopyFile } from "../src/file/wallet-copy-file.ts";
 import { fileOperations } from "./file-operations.ts";
+import { folderOf } from "./folder-of.ts";
 
 const wallet = new Uint8Array(16).fill(7);
 const mark = { epoch: 2 ** 33 + 3, sequence: 2 ** 34 + 5 };
@@ -18,8 +18,7 @@ const rowOf = (table: number, keyLength: number, valueLength: number): NewRow =>
 });
 
 function pathIn(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-copy-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   return join(folder, "w.rows");
 }
 

@@ -1,16 +1,6 @@
 /** Where the files of a wallet are, and what becomes of those in the way. */
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
@@ -35,12 +25,7 @@ import {
   writeKeysImage,
 } from "../src/file/wallet-files.ts";
 import { WalletRefusal } from "../src/refusal.ts";
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-paths-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { folderOf } from "./folder-of.ts";
 
 const refused = (kind: string, message: RegExp) => (error: Error) => {
   assert.ok(error instanceof WalletRefusal);

@@ -4,16 +4,14 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { openAccessFolder, TokenFile } from "../src/file/access-folder.ts";
 import { folderId } from "../src/file/folder-id.ts";
 import { Journal } from "../src/file/journal.ts";
@@ -24,12 +22,7 @@ import { writeName } from "../src/file/store-name.ts";
 import { createKeysImage, pathsOfFile, writeAddressFile, writeKeysImage } from "../src/file/wallet-files.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { fileOperations } from "./file-operations.ts";
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-written-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { folderOf } from "./folder-of.ts";
 
 const modeOf = (...path: string[]): string => (statSync(join(...path)).mode & 0o777).toString(8);
 const syncedFolder = ["sync the folder", "close the folder"];

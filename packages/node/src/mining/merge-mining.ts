@@ -39,9 +39,9 @@ export function slotNonce(
   chainIds: readonly Uint8Array[],
   options?: SliceOptions,
 ): MaybePromise<number | undefined> {
+  if (chainIds.length > MAX_CHAINS) return undefined;
   const areDistinct = new Set(chainIds.map(toHex)).size === chainIds.length;
-  if (chainIds.length > MAX_CHAINS || !areDistinct) return undefined;
-  return runSliced(nonceSteps(chainIds), options);
+  return areDistinct ? runSliced(nonceSteps(chainIds), options) : undefined;
 }
 
 function* nonceSteps(chainIds: readonly Uint8Array[]): Generator<void, number | undefined> {

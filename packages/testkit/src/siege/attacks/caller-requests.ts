@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Attack } from "../attack.ts";
 import { callRequest, httpRequest, pathRequest } from "../hostile-caller.ts";
+import type { Siege } from "../siege.ts";
 
 const CALLERS = 16;
 const json = (body: string) => httpRequest({ path: "/json_rpc", body });
@@ -10,6 +11,12 @@ function batch(method: string, params: unknown, count: number): Buffer {
   return json(
     JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method, params }))),
   );
+}
+
+/** Callers send these requests, one after the other and again. */
+async function sendInTurn(siege: Siege, requests: readonly Buffer[]): Promise<void> {
+  let turn = 0;
+  await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
 }
 
 /** Requests on the restricted port that cost more than they weigh. */
@@ -66,8 +73,7 @@ export const requestAttacks: Attack[] = [
         json(`{"jsonrpc":"2.0","id":${digits},"method":"get_info"}`),
         json(`{"jsonrpc":"2.0","id":"0","method":"get_info","params":{"x":1e${digits.slice(0, 900_000)}}}`),
       ];
-      let turn = 0;
-      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+      await sendInTurn(siege, requests);
     },
   },
   {
@@ -78,8 +84,7 @@ export const requestAttacks: Attack[] = [
     async run(siege) {
       const open = "[".repeat(500_000);
       const requests = [json(open), json(open + "]".repeat(400_000)), json(`${'{"a":'.repeat(150_000)}1`)];
-      let turn = 0;
-      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+      await sendInTurn(siege, requests);
     },
   },
   {
@@ -93,8 +98,7 @@ export const requestAttacks: Attack[] = [
         json(`{${Array.from({ length: 90_000 }, (_, i) => `"k${i}":0`).join(",")}}`),
         json(`{"jsonrpc":"2.0","method":"get_info","params":[${"[],".repeat(330_000)}[]]}`),
       ];
-      let turn = 0;
-      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+      await sendInTurn(siege, requests);
     },
   },
   {
@@ -130,8 +134,7 @@ export const requestAttacks: Attack[] = [
           get_txid: true,
         }),
       ];
-      let turn = 0;
-      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+      await sendInTurn(siege, requests);
     },
   },
   {
@@ -162,8 +165,7 @@ export const requestAttacks: Attack[] = [
         callRequest("submit_block", ["10".repeat(490_000)]),
         callRequest("get_fee_estimate", { grace_blocks: 1_000_000_000 }),
       ];
-      let turn = 0;
-      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+      await sendInTurn(siege, requests);
     },
   },
   {
@@ -185,8 +187,7 @@ export const requestAttacks: Attack[] = [
         pathRequest("/get_transaction_pool_stats"),
         pathRequest("/get_public_nodes", { gray: true, white: true }),
       ];
-      let turn = 0;
-      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+      await sendInTurn(siege, requests);
     },
   },
 ];
