@@ -156,9 +156,9 @@ function isSameScan(a: Omit<ScanMessage, "kind">, b: Omit<ScanMessage, "kind">):
   const same: readonly (keyof ScanTask)[] = ["daemon", "network", "height", "startHeight", "fromHeight"];
   if (a.id !== b.id || a.threads !== b.threads || same.some((name) => first[name] !== second[name]))
     return false;
-  if (first.history === second.history) return first.own.length + second.own.length === 0;
-  if (first.own.length + second.own.length > 0 || first.history.length !== second.history.length)
-    return false;
+  if (first.own.length + second.own.length > 0) return false;
+  if (first.history === second.history) return true;
+  if (first.history.length !== second.history.length) return false;
   const isSameId = (id: Uint8Array, other: Uint8Array) => id === other || equalBytes(id, other);
   return first.history.every((id, i) => isSameId(id, second.history[i]!));
 }
