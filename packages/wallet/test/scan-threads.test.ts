@@ -111,6 +111,29 @@ function threadsInReverse(count: number) {
   };
 }
 
+describe("wallets that scan together", () => {
+  it("end elsewhere if the block with which the node begins is none they know", async () => {
+    const daemon = daemonOf(honest);
+    const source = { daemon, checkForks: createForkCheck("regtest", daemon) };
+    const undone = new Uint8Array(32).fill(1);
+    const history = [undone, honest[0]!.id];
+    const riderWith = (own: readonly Uint8Array[], end: (reason: unknown) => void) => {
+      const { follower } = followerWith();
+      const task = { ...follower.task, history: own, height: 2 };
+      return { follower: { ...follower, task }, end, fail: () => assert.fail() };
+    };
+    const walk = new BlockWalk(
+      source,
+      riderWith(history, () => {}),
+    );
+    const ends = [history, [...history], [undone, new Uint8Array(32).fill(2)]].map(
+      (own) => new Promise<unknown>((end) => assert.ok(walk.join(riderWith(own, end), false))),
+    );
+    await walk.run();
+    assert.deepEqual(await Promise.all(ends), ["done", "done", "elsewhere"]);
+  });
+});
+
 describe("a scan on several threads", () => {
   it("finds byte for byte what one finds, though each address is known by the payment before", async () => {
     const alone = await scan(daemonOf(honest));

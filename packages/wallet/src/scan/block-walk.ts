@@ -167,7 +167,7 @@ export class BlockWalk {
       if (hasLastBlock(all, task)) this.#riders.set(rider, task.height);
       if (rider.follower === this.#leader || this.#leader.task.startHeight > 0) continue;
       // The leader's history has been checked; riders whose messages came as one with it have the same object.
-      if (task.history === this.#leader.task.history && task.startHeight === 0) continue;
+      if (task.history === this.#leader.task.history) continue;
       try {
         checkPlaces(all.slice(0, 1), task);
       } catch {
