@@ -48,9 +48,30 @@ class FileResult {
   failures = [];
   output = "";
   hasEnded = false;
+  /** Names of tests and suites that have begun and not ended, by their place in the file. */
+  running = new Map();
 
   print(text) {
     this.output = (this.output + text).slice(-MAX_OUTPUT);
+  }
+
+  began({ line, column, name }) {
+    this.running.set(`${line}:${column} ${name}`, name);
+  }
+
+  ended({ line, column, name }) {
+    this.running.delete(`${line}:${column} ${name}`);
+  }
+
+  /** What failed; of a file that was stopped also what it was doing. */
+  describe({ details: { error } }) {
+    const names = [...this.running.values()];
+    const standing =
+      names.length > 0
+        ? `had not ended: ${names.join(", ")}\n`
+        : "all tests that began had ended, its process had not\n";
+    const isStopped = error?.failureType === "testTimeoutFailure";
+    return [...this.failures, isStopped ? standing : "", this.output, "\n"].join("");
   }
 }
 
@@ -84,12 +105,14 @@ export default async function* progress(source) {
     }
     const { type, data } = event;
     if (type === "test:dequeue" && isOfFile(data)) running.set(data.file, performance.now());
+    else if (type === "test:dequeue" && data.file !== undefined) resultOf(data.file).began(data);
     const isSummary = type === "test:diagnostic" && data.file === undefined;
     if (isSummary && /^[a-z_]+ [\d.]+$/.test(data.message)) closing.push(data.message);
     if (type === "test:stdout" || type === "test:stderr") resultOf(data.file).print(data.message);
     if (type !== "test:complete" || data.file === undefined) continue;
     const result = resultOf(data.file);
     if (!isOfFile(data)) {
+      result.ended(data);
       if (data.details.type === "suite" || data.details.passed) continue;
       // The end of a file may be read before the last of its tests.
       if (result.hasEnded) yield describeFailure(data);
@@ -99,16 +122,16 @@ export default async function* progress(source) {
     result.hasEnded = true;
     running.delete(data.file);
     ended += 1;
-    const { failures, output } = result;
-    const hasFailed = failures.length > 0 || data.details.passed === false;
+    const hasFailed = result.failures.length > 0 || data.details.passed === false;
     const place = `${ended}`.padStart(width);
     const seconds = (data.details.duration_ms / 1000).toFixed(1);
     const name = sourceOf(data.file);
     yield `${lineStart}[${place}/${total}] ${clock(performance.now() - began)} ${hasFailed ? "FAILED" : "ok"} ${name} (${seconds} s)\n`;
-    if (hasFailed) yield [...failures, output, "\n"].join("");
+    if (hasFailed) yield result.describe(data);
     yield runLine();
     result.failures = [];
     result.output = "";
+    result.running.clear();
   }
   // Spelled as in TAP, which reads the same on every version of Node.
   yield lineStart + closing.map((line) => `# ${line}\n`).join("");
