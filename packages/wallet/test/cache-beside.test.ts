@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { toHex } from "@anulo/protocol";
 import { createLog, type LogLine } from "@anulo/rpc";
 import type { WalletChange } from "../src/changes.ts";
@@ -264,5 +265,21 @@ test("a closed cache has forgotten its key, and an unfinished one of before is r
   await cache.close();
   assert.ok(existsSync(paths.base), "it waits for what is being written");
   await written;
+  assert.deepEqual(cache.copyKey(), new Uint8Array(32));
+});
+
+test("closing waits for what is being written, and wipes the key", async (t) => {
+  const { paths, cache, store, wallet } = world(t);
+  let isReady: () => void = () => undefined;
+  wallet.whenReady = () => new Promise<undefined>((resolve) => (isReady = () => resolve(undefined)));
+  const writing = store(true);
+  const closing = cache.close();
+  await setImmediate();
+  assert.deepEqual(cache.copyKey(), key);
+  while (!existsSync(paths.base)) {
+    isReady();
+    await setImmediate();
+  }
+  await Promise.all([writing, closing]);
   assert.deepEqual(cache.copyKey(), new Uint8Array(32));
 });

@@ -107,6 +107,13 @@ async function journalSize(records: readonly string[]): Promise<number> {
   return readFileSync(await journalOf("size", records)).length;
 }
 
+/** The same journal as programs before marks wrote it. */
+function withoutMark(image: Buffer): Buffer {
+  const older = Buffer.concat([image.subarray(0, MARK_AT), image.subarray(MARK_AT + MARK_BYTES)]);
+  older[7] = 2;
+  return older;
+}
+
 test("a closed journal that is cut anywhere is an error, at the end of a record too", async () => {
   const path = await journalOf("closed", ["first", "second", "third"]);
   const whole = readFileSync(path);
@@ -132,8 +139,7 @@ test("a mark that was torn, and a journal of the version before marks, cost noth
     writeFileSync(path, torn);
     assert.deepEqual(await read(path), ["first", "second"]);
   }
-  const older = Buffer.concat([whole.subarray(0, MARK_AT), whole.subarray(MARK_AT + MARK_BYTES)]);
-  older[7] = 2;
+  const older = withoutMark(whole);
   writeFileSync(path, older);
   const { journal } = await Journal.open(path, secret);
   await journal.append(bytes("third"));
@@ -148,6 +154,14 @@ test("a changed byte in a record that is not the last is an error, not a loss", 
   const at = (await journalSize(["first"])) + 6;
   whole[at]! ^= 1;
   writeFileSync(path, whole);
+  await assert.rejects(read(path), DamagedJournal);
+});
+
+test("a changed byte of the last record is an error where there is no mark", async () => {
+  const path = await journalOf("unmarked", ["first", "second"]);
+  const older = withoutMark(readFileSync(path));
+  older[older.length - 1]! ^= 1;
+  writeFileSync(path, older);
   await assert.rejects(read(path), DamagedJournal);
 });
 

@@ -131,6 +131,16 @@ test("what many wallets have seen is remembered once, as long as it waits and on
   assert.equal(numbers.size, 0, "a closed wallet remembers nothing more");
 });
 
+test("what a pool lacks is looked through once for all wallets, and again for another pool", () => {
+  const numbers = new PoolNumbers();
+  const [first, second] = [numbers.take("a"), numbers.take("b")];
+  const present = new Set(["a"]);
+  const absent = numbers.absentFrom(present);
+  assert.deepEqual([...absent.values()], [second]);
+  assert.equal(numbers.absentFrom(present), absent);
+  assert.deepEqual([...numbers.absentFrom(new Set(["b"])).values()], [first]);
+});
+
 test("a set of numbers has what was added and not deleted", () => {
   const random = seededRandom("numbers");
   const [set, other] = [new NumberSet(), new NumberSet()];

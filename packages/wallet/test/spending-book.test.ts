@@ -124,3 +124,25 @@ test("the file stays in proportion to what it says, and says the same after it w
   await open1.release();
   assert.equal((await open()).spentBy("t").day, 20n);
 });
+
+test("the file is written anew once it has a thousand lines more than twice those it needs", async () => {
+  for (const hasOpen of [false, true]) {
+    const lines: string[] = [];
+    const file = {
+      lines: [],
+      append: async (line: string) => void lines.push(line),
+      replace: async (next: string[]) => void lines.splice(0, lines.length, ...next),
+    };
+    const book = new SpendingBook(file as unknown as LineFile, () => 0);
+    const token = tokenOf(undefined, 100_000n);
+    for (let i = 0; i < 20; i++) await (await book.reserve(token, spend(1n))).settle([`tx${i}`]);
+    if (hasOpen) await book.reserve(token, spend(1n));
+    const needed = lines.length;
+    // With 20 payments 1080 lines may stay, with 21 four more.
+    const most = hasOpen ? 1083 : 1080;
+    for (let i = needed; i < most; i += 2) await (await book.reserve(token, spend(1n))).release();
+    assert.equal(lines.length, most);
+    await (await book.reserve(token, spend(1n))).release();
+    assert.equal(lines.length, needed);
+  }
+});
