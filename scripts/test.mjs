@@ -45,8 +45,8 @@ if (sources.length === 0) stop(`no test file matches ${patterns.join(", ") || "*
 const unbuilt = sources.filter((file) => !existsSync(join(root, compiled(file))));
 if (unbuilt.length > 0) stop(`not built, run npm run build: ${unbuilt.join(", ")}`);
 
-/** Files that run at once. Some wait for programs and clocks, so that a third keeps two processors busy. */
-const concurrency = availableParallelism() + 1;
+/** Files that run at once. They wait for programs and clocks for a third of their time: two more keep two processors busy. */
+const concurrency = availableParallelism() + 2;
 
 console.log(
   `test: ${sources.length} of ${all.length} files, ${concurrency} at a time; each is named when it has ended`,
