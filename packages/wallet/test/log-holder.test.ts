@@ -1,9 +1,10 @@
-/** What a process of a fleet logs while it cannot learn who has the event log. */
+/** Which process of a fleet has its event log, and what it logs while it cannot learn that. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Logger } from "@anulo/rpc";
-import { StoreUnavailable } from "@anulo/store";
+import { type Engine, StoreUnavailable } from "@anulo/store";
 import { LogHolder } from "../src/fleet/events/log-holder.ts";
+import type { OpenEvents } from "../src/service-events.ts";
 
 test("an outage of the database is one warning, however often the owner is asked for", async () => {
   const logged: string[] = [];
@@ -29,4 +30,46 @@ test("an outage of the database is one warning, however often the owner is asked
   isAway = true;
   for (let i = 0; i < 5; i++) await holder.update();
   assert.equal(logged.length, 2);
+});
+
+test("a process that leaves opens the log no more, though it has the lease until the log is closed", async () => {
+  let owner: string | undefined;
+  let opened = 0;
+  let endClosing: () => void = assert.fail;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      endClosing = resolve;
+    });
+  const log = { ended: new AbortController().signal };
+  const holder = new LogHolder({
+    membership: () => ({ process: "this", isSure: true, members: [] }),
+    leases: {
+      ownerOf: async () => owner,
+      take: async (process) => {
+        owner = process;
+        return process;
+      },
+      handOver: async () => {
+        owner = undefined;
+      },
+    },
+    engineFor: () => ({}) as Engine,
+    open: async () => {
+      opened += 1;
+      return { log, close } as unknown as OpenEvents;
+    },
+    log: { warn() {}, debug() {}, info() {} } as unknown as Logger,
+    elapsed: () => 0,
+  });
+  await holder.update();
+  assert.notEqual(holder.here, undefined);
+  const leaving = holder.leave();
+  await new Promise(setImmediate);
+  // As a heartbeat does meanwhile, or an event that waits for the log.
+  await holder.update();
+  assert.equal(holder.here, undefined);
+  endClosing();
+  await leaving;
+  await holder.update();
+  assert.deepEqual([opened, owner], [1, undefined]);
 });

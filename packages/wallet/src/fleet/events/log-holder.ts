@@ -86,7 +86,8 @@ export class LogHolder {
     const mayTake = !this.#isLeaving && elapsed() >= this.#retryAt;
     if (owner === undefined && mayTake) owner = await leases.take(process, LEASE);
     this.#owner = owner;
-    if (owner === process && this.#opened === undefined) await this.#open(process);
+    // Who leaves has the lease until the log is closed: opened again, it would stay open.
+    if (owner === process && this.#opened === undefined && !this.#isLeaving) await this.#open(process);
   }
 
   async #open(process: string): Promise<void> {
