@@ -242,7 +242,7 @@ export class Wallet {
       this.#log.refuse(error);
       throw error;
     }
-    if (meaning !== undefined || this.#events?.isFull === true) await this.#events?.keepSoon(meaning);
+    if (meaning !== undefined) await this.#events?.keepSoon(meaning);
   }
 
   /** Throws if a change could not be stored: nothing may be sent that depends on what is in memory alone. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventPage, EventQuery } from "@anulo/events";
-import { HttpError, type ResourceAnswer } from "@anulo/rpc";
+import { HttpError, type ResourceAnswer, wrongWallet } from "@anulo/rpc";
 import { WalletRefusal } from "../src/refusal.ts";
 import { walletResourceHandlers } from "../src/rpc/events.ts";
 import type { WalletContext } from "../src/service.ts";
@@ -67,11 +67,16 @@ async function readStream(answer: ResourceAnswer, count: number): Promise<string
   return ids;
 }
 
-const refused = (status: number, message: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof HttpError);
-  assert.deepEqual([error.status, message.test(error.message)], [status, true], error.message);
-  return true;
-};
+/** Codes of a refusal: a wrong question, no events. */
+const codes: Readonly<Record<number, number>> = { 400: -32602, 503: -1 };
+
+const refused =
+  (status: number, message: RegExp, code = codes[status]) =>
+  (error: unknown) => {
+    assert.ok(error instanceof HttpError);
+    assert.deepEqual([error.status, error.code], [status, code]);
+    return message.test(error.message);
+  };
 
 test("one page is read as it was asked for", async () => {
   const { log, reads } = createLog(9);
@@ -97,8 +102,9 @@ test("without a log, or with one that has ended, there is nothing to be read", a
   end();
   await assert.rejects(ask(log), refused(503, /has ended/));
   const read = (error: Error) => async () => Promise.reject(error);
-  const unowned = { ...createLog(0).log, read: read(new WalletRefusal("UNOWNED", "nobody has it")) };
-  await assert.rejects(ask(unowned), refused(503, /^nobody has it$/));
+  const unownedError = new WalletRefusal("UNOWNED", "nobody has it");
+  const unowned = { ...createLog(0).log, read: read(unownedError) };
+  await assert.rejects(ask(unowned), refused(503, /^nobody has it$/, unownedError.code));
   await assert.rejects(ask({ ...unowned, read: read(new RangeError("a fault")) }), RangeError);
 });
 
@@ -175,7 +181,7 @@ test("a token sees the wallets it covers, and the service's own events if it may
   assert.deepEqual(await seen(tokenOf("", { isForAll: true, scopes: ["admin"] }).token), ["a", "b", ""]);
   const { log } = createLog(1);
   const { token } = tokenOf("a");
-  await assert.rejects(ask(log, { token, wallet: "b" }), refused(403, /./));
+  await assert.rejects(ask(log, { token, wallet: "b" }), refused(403, /./, wrongWallet().code));
   await ask(log, { token, wallet: "a" });
   await ask(log, { token, name: "b" });
 });
@@ -203,4 +209,16 @@ test("a stream ends with its token, when that is revoked and when it expires", a
     const answer = await ask(log, { accept: stream, token: tokenOf("", { secondsLeft }).token });
     assert.deepEqual(await readStream(answer, 1), [], "it has ended by itself");
   }
+});
+
+test("the timer of a stream is that of its token, none for one that never expires", async (t) => {
+  const timeout = t.mock.method(AbortSignal, "timeout");
+  const { log } = createLog(0);
+  for (const secondsLeft of [Number.POSITIVE_INFINITY, 60, 2 ** 31, 0, -5])
+    await ask(log, { accept: stream, token: tokenOf("", { secondsLeft }).token });
+  await ask(log, { accept: stream });
+  assert.deepEqual(
+    timeout.mock.calls.map((call) => call.arguments),
+    [[60_000], [2 ** 31 - 1], [0], [0]],
+  );
 });

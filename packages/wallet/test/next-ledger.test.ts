@@ -1,12 +1,12 @@
 /** Ledgers in a store whose keys are being replaced: which one counts, wherever a crash comes between the files. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createMemoryEngine, hasDataKey } from "@anulo/store";
 import type { LedgerStore, StoredWallet } from "../src/file/open-rows.ts";
-import { nextNameOf, readName } from "../src/file/store-name.ts";
+import { nextNameOf, readName, writeName } from "../src/file/store-name.ts";
 import { openStoredLedger, prepareNextStoredLedger, settleNextName } from "../src/file/stored-ledger.ts";
 import { pathsOfFile } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
@@ -85,6 +85,31 @@ test("no ledger is removed with a service key that opens neither", async (t) => 
   const other = { ...store, serviceKey: new Uint8Array(32).fill(8) };
   await assert.rejects(openStoredLedger(before, other), /opens with another key/);
   assert.deepEqual(await readName(nextNameOf(paths)), nextId);
+  assert.deepEqual([await hasRows(id), await hasRows(nextId)], [true, true]);
+});
+
+test("nothing is settled while the store can't be read", async (t) => {
+  const { paths, next, store, id, prepare, hasRows } = await world(t);
+  const nextId = await prepare();
+  const away = { ...store.engine, fence: () => Promise.reject(new Error("away")) };
+  await assert.rejects(settleNextName(next, { ...store, engine: away }), /^Error: away$/);
+  assert.deepEqual([await readName(paths.store), await readName(nextNameOf(paths))], [id, nextId]);
+  assert.deepEqual([await hasRows(id), await hasRows(nextId)], [true, true]);
+});
+
+test("a next ledger alone takes the place of one that is missing, if its keys are there", async (t) => {
+  const { paths, before, next, store, id, prepare, open, hasRows } = await world(t);
+  const nextId = await prepare();
+  rmSync(paths.store);
+  await settleNextName(before, store);
+  assert.ok(!existsSync(nextNameOf(paths)), "these are not its keys");
+  await writeName(nextNameOf(paths), nextId);
+  assert.equal(await open(next), "next");
+  assert.deepEqual(await readName(paths.store), nextId);
+  // It has both names.
+  await writeName(nextNameOf(paths), nextId);
+  assert.equal(await open(next), "next");
+  assert.ok(!existsSync(nextNameOf(paths)));
   assert.deepEqual([await hasRows(id), await hasRows(nextId)], [true, true]);
 });
 

@@ -46,9 +46,10 @@ for (const hasFiles of [true, false]) {
   test(`scanning without the spend secret begins once, ${hasFiles ? "with files" : "in memory"}`, async (t) => {
     const { opened, options } = await create(t, { hasFiles });
     const { wallet } = opened;
+    const begin = () => startBackgroundSync(opened, options, () => Promise.reject(new Error("replaced")));
+    await assert.rejects(begin(), /must setup background sync first/);
     const setup = { type: "reuse-wallet-password", password, backgroundPassword: "" } as const;
     await setupBackgroundSync(opened, setup, options);
-    const begin = () => startBackgroundSync(opened, options, () => Promise.reject(new Error("replaced")));
     assert.equal(wallet.isBackgroundSyncing, false);
     await begin();
     assert.equal(wallet.isBackgroundSyncing, true);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomFillSync } from "node:crypto";
 import { test } from "node:test";
-import { fromHex, toHex, transactionHash, writePrunedTransaction } from "@anulo/protocol";
+import { fromHex, toHex } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { KeyHashes, KeySet } from "../src/outputs/key-set.ts";
@@ -10,43 +10,15 @@ import { lookTogether } from "../src/scan/pool-look.ts";
 import { NumberSet, PoolNumbers } from "../src/scan/pool-numbers.ts";
 import { PoolScan } from "../src/scan/pool-scan.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
-import { recordedPool } from "./recorded-node.ts";
+import { createNode, ids, imageOf } from "./pool-node.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
 const keys = createKeys(seededRandom("pool scan"));
-const ids = recordedPool.map((tx) => toHex(transactionHash(tx)));
-
 /** A wallet that nothing of the pool concerns. */
 function createContext(): ScanContext {
   const table = new SubaddressTable({ accounts: 1, addresses: 1 });
   const rest = { cover: () => undefined, keyImages: new Map(), skipsCoinbase: false };
   return { keys, table, knownImages: new KeySet(new KeyHashes(randomFillSync)), ...rest };
-}
-
-/** A node with the recorded pool; `asked`: every transaction it was asked for. */
-function createNode() {
-  const asked: string[] = [];
-  const node = { waiting: ids, asked };
-  const daemon = {
-    getPoolHashes: async () => node.waiting.map((id) => fromHex(id)),
-    client: {
-      getTransactionPoolStats: async () => ({ status: "OK", pool_stats: { num_double_spends: 0 } }),
-    },
-    getTransactions: async ({ txs_hashes }: { txs_hashes: string[] }) => {
-      asked.push(...txs_hashes);
-      const txs = recordedPool
-        .filter((tx) => txs_hashes.includes(toHex(transactionHash(tx))))
-        .map((tx) => ({
-          tx_hash: toHex(transactionHash(tx)),
-          in_pool: true,
-          double_spend_seen: false,
-          as_hex: "",
-          pruned_as_hex: toHex(writePrunedTransaction(tx)),
-        }));
-      return { txs };
-    },
-  };
-  return { ...node, node, daemon: daemon as unknown as Daemon };
 }
 
 async function look(daemon: Daemon, pool: PoolScan) {
@@ -55,12 +27,6 @@ async function look(daemon: Daemon, pool: PoolScan) {
 }
 
 const bytesOf = (all: readonly string[]) => fromHex(all.join(""));
-
-function imageOf(place: number): string {
-  const [input] = recordedPool[place]!.prefix.inputs;
-  if (input?.type !== "key") throw new Error("no key image");
-  return toHex(input.keyImage);
-}
 
 test("what spends an output that the blocks bring is found without asking the node again", async () => {
   const context = createContext();

@@ -8,9 +8,11 @@ import { createKeys } from "../src/keys/wallet-keys.ts";
 import { BlockWalk, type Outcome, type Rider } from "../src/scan/block-walk.ts";
 import { createForkCheck } from "../src/scan/check-forks.ts";
 import { historyOf } from "../src/scan/fetch-blocks.ts";
-import type { Follower } from "../src/scan/followers.ts";
+import type { Follower, SiftThreads } from "../src/scan/followers.ts";
 import type { BlocksChange, ScanTask } from "../src/scan/messages.ts";
+import { unpackTransactions } from "../src/scan/raw-transaction.ts";
 import type { ScanKeys } from "../src/scan/scan-transaction.ts";
+import { readKeys, siftKeys } from "../src/scan/sift.ts";
 import { BLOCKS, createContext, daemonOf, type Entry, honest, keys, stranger } from "./made-chain.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
@@ -33,6 +35,7 @@ class Scan implements Follower {
   readonly context: Follower["context"];
   task: Follower["task"];
   isGone = false;
+  threads: SiftThreads | undefined;
   /** Resolves once it takes more. */
   slow: Promise<void> | undefined;
   readonly changes: BlocksChange[] = [];
@@ -260,4 +263,23 @@ test("a wallet that fails is alone with it", async () => {
   await together(daemonOf(honest), [broken, well]);
   assert.match(broken.error, /broken/);
   assert.deepEqual(well.found, await alone(daemonOf(honest), { keys: viewOnly }));
+});
+
+test("a transaction without all of its output indices ends it for all alike, whoever sifted it", async () => {
+  const node = daemonOf(honest);
+  const short = async (request: Parameters<Daemon["getBlocks"]>[0]) => {
+    const answer = await node.getBlocks(request);
+    for (const { indices } of answer.output_indices) for (const each of indices.slice(1)) each.indices.pop();
+    return answer;
+  };
+  const daemon: Daemon = Object.assign(Object.create(node), { getBlocks: short });
+  const scans = [{}, { keys: viewOnly }].map((wish) => new Scan(wish));
+  await together(daemon, scans);
+  for (const { error } of scans) assert.match(error, /without all of its output indices/);
+  const third = new Scan({});
+  const sift: SiftThreads["sift"] = async (packed, secrets) =>
+    siftKeys(secrets, readKeys(unpackTransactions(packed)));
+  third.threads = { count: 2, sift };
+  await together(daemon, [third]);
+  assert.match(third.error, /without all of its output indices/);
 });

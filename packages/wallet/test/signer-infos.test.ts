@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { keyImageOf, publicKeyOf } from "@anulo/crypto";
 import { concatBytes, encode, toHex } from "@anulo/protocol";
 import { exportInfo, importInfo, signerInfos } from "../src/actions/multisig-info.ts";
+import type { WalletChange } from "../src/changes.ts";
 import { magicOf, seal } from "../src/cold-signing/sealed.ts";
 import { signerKeyOf } from "../src/multisig/account-keys.ts";
 import type { SignerInfo } from "../src/state.ts";
@@ -46,6 +48,29 @@ test("a node that isn't trusted is told no key image: the blocks since the first
   );
   await importInfo(wallet, first, { sealed, isLookedUp: true });
   assert.deepEqual(scans, [1000], "nothing new, nothing to look for");
+});
+
+test("a node that is trusted is asked at once what has been spent", async () => {
+  const sealed = [await exportInfo(walletOf(second), second)];
+  const { wallet, scans, undone } = importing();
+  const asked: string[][] = [];
+  const isKeyImageSpent = async ({ key_images }: { key_images: string[] }) => {
+    asked.push(key_images);
+    await setImmediate();
+    return { status: "OK", spent_status: [0, 2] };
+  };
+  const changes: WalletChange[] = [];
+  const learnKeyImages = async (change: WalletChange) => {
+    await setImmediate();
+    changes.push(change);
+  };
+  Object.assign(wallet, { daemon: { isTrusted: true, client: { isKeyImageSpent } }, learnKeyImages });
+  assert.equal(await importInfo(wallet, first, { sealed, isLookedUp: true }), 2);
+  const keyImages = outputs.map(({ keyImage }) => keyImage!);
+  assert.deepEqual(asked, [keyImages.map(toHex)]);
+  const spent = ["unspent", "pool"];
+  assert.deepEqual(changes, [{ kind: "keyImages", offset: 0, keyImages, spent, transactions: [] }]);
+  assert.deepEqual({ scans, undone }, { scans: [], undone: [] });
 });
 
 test("spends that are not to be looked up now are left to the next refresh, whoever the node is", async () => {

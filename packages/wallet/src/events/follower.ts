@@ -114,11 +114,6 @@ export class Follower {
     await this.room();
   }
 
-  /** Whether a change without events is to wait, since the log has much to write. */
-  get isFull(): boolean {
-    return this.#waitingEvents > MAX_WAITING && !this.#isFailing && !this.#isLost;
-  }
-
   async #lookUp(): Promise<void> {
     const { sink, onFailure } = this.#options;
     if (sink === undefined || !this.#isOwn(this.#source)) return;
@@ -206,7 +201,7 @@ export class Follower {
 
   /** Waits while the log has much to write; does not wait if it can't be written. */
   async room(): Promise<void> {
-    while (this.isFull) await this.#news();
+    while (this.#waitingEvents > MAX_WAITING && !this.#isFailing && !this.#isLost) await this.#news();
   }
 
   /** Whether the log has confirmed all events, so that the journal is no longer needed. */

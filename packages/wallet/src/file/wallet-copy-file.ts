@@ -103,7 +103,7 @@ async function hashUpTo(path: string, to: number, hash: Hash): Promise<void> {
 async function* partsOf(path: string, from: number, to: number): AsyncGenerator<Buffer, void> {
   const file = await open(path, "r");
   try {
-    const part = Buffer.alloc(Math.min(READ_BYTES, to - from));
+    const part = Buffer.alloc(READ_BYTES);
     for (let at = from; at < to; ) {
       const { bytesRead } = await file.read(part, 0, Math.min(part.length, to - at), at);
       if (bytesRead === 0) return;
