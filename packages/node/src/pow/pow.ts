@@ -3,7 +3,7 @@ import { createKnownHashes } from "./known-hashes.ts";
 import type { DatasetStatus, Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import { startPowChild } from "./pow-child.ts";
 import { startPowHere } from "./pow-here.ts";
-import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
+import { createQuestions, type OnProgress, type Questions, type QuestionsOptions } from "./questions.ts";
 import { checkWork, type FoundNonce, type PowSearch, type PowWork, seedOf, withNonce } from "./work.ts";
 
 /**
@@ -57,9 +57,18 @@ export interface PowOptions {
 /** Longer than the time between two blocks of a real network, so that a node in step keeps its cache. */
 const DEFAULT_IDLE_MS = 10 * 60_000;
 
-/** Creates it without a process. */
-export function createPow(options: PowOptions): Pow {
-  const services = createHashServices(options);
+/** How hashing is started: in this process, and in a separate one. */
+export interface HashStarts {
+  readonly here: QuestionsOptions["start"];
+  readonly process: QuestionsOptions["start"];
+}
+
+/** Creates it without a process; `starts` is for tests. */
+export function createPow(
+  options: PowOptions,
+  starts: HashStarts = { here: startPowHere, process: startPowChild },
+): Pow {
+  const services = createHashServices(options, starts);
   const knownHashes = createKnownHashes();
   let nextId = 1;
   let fault: string | undefined;
@@ -127,7 +136,7 @@ interface HashQuestion {
  * Chooses who answers: with the system's library, single hashes of RandomX are computed in this process, all else in
  * the other one.
  */
-function createHashServices(options: PowOptions) {
+function createHashServices(options: PowOptions, starts: HashStarts) {
   const { threads, idleMs = DEFAULT_IDLE_MS, disabledFlags = 0, onDataset = () => {} } = options;
   let engine: Engine | undefined = options.isPortable === true ? "portable" : undefined;
   const shared = {
@@ -140,8 +149,8 @@ function createHashServices(options: PowOptions) {
     },
     onDataset,
   };
-  const here = createQuestions({ ...shared, start: startPowHere });
-  const process = createQuestions({ ...shared, start: startPowChild });
+  const here = createQuestions({ ...shared, start: starts.here });
+  const process = createQuestions({ ...shared, start: starts.process });
   return {
     here,
     process,
