@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createMemoryEngine, type Engine, OutcomeUnknown, RolledBack, StoreUnavailable } from "@anulo/store";
-import { type Clock, type EventLog, openEventLog, systemClock } from "../src/index.ts";
+import { type Clock, type EventLog, EventLogRolledBack, openEventLog, systemClock } from "../src/index.ts";
+import { tables } from "../src/tables.ts";
 import { key, memoryPlace, source, until } from "./harness.ts";
 
 /** Pauses are short. */
@@ -17,6 +18,8 @@ function forgetful() {
     lose: undefined as "applied" | "dropped" | undefined,
     isAway: false,
     isOlder: false,
+    /** Whether it has another log, or none, in the place of this one. */
+    isReplaced: false,
     refused: 0,
   };
   const unlessAway =
@@ -32,7 +35,9 @@ function forgetful() {
     ...memory,
     fence: unlessAway((...args) => memory.fence(...args)),
     markOf: unlessAway((...args) => memory.markOf(...args)),
-    read: unlessAway((...args) => memory.read(...args)),
+    read: unlessAway(async (wallet, row) =>
+      state.isReplaced && row.table === tables.state.number ? undefined : await memory.read(wallet, row),
+    ),
     page: unlessAway((...args) => memory.page(...args)),
     apply: unlessAway(async (wallet, change) => {
       const { lose, isOlder } = state;
@@ -132,4 +137,15 @@ test("a log whose database has become an older copy of itself ends", async (t) =
   assert.equal(log.isHeld, false);
   state.isOlder = false;
   await assert.rejects(append(log, 3), RolledBack);
+});
+
+test("a log that is not in its database any more when it opens again ends", async (t) => {
+  const { log, state } = await begin(t);
+  await append(log, 1);
+  state.isReplaced = true;
+  state.lose = "applied";
+  await assert.rejects(append(log, 2), OutcomeUnknown);
+  await until(() => log.ended.aborted);
+  assert.ok(log.ended.reason instanceof EventLogRolledBack);
+  await assert.rejects(append(log, 3), EventLogRolledBack);
 });

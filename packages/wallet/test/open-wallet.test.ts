@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { type Logger, unreadLog } from "@anulo/rpc";
 import { connectDaemon } from "../src/daemon.ts";
 import { setupBackgroundSync, startBackgroundSync } from "../src/file/background-sync.ts";
 import { createWallet, type OpenOptions } from "../src/file/open-wallet.ts";
@@ -16,17 +18,21 @@ const runtime = createRuntime({ concurrency: 0 });
 after(() => closeRuntime(runtime));
 
 /** A wallet with files, or without. */
-async function create(t: TestContext, { hasFiles }: { readonly hasFiles: boolean }) {
+async function create(
+  t: TestContext,
+  { hasFiles, log }: { readonly hasFiles: boolean; readonly log?: Logger },
+) {
   const daemon = connectDaemon({ url: "" }, { trusted: true });
-  const options: OpenOptions = { network: "regtest", runtime, daemon };
+  const options: OpenOptions = { network: "regtest", runtime, daemon, ...(log !== undefined && { log }) };
   const paths = hasFiles ? walletPaths(folderOf(t), "w") : undefined;
   const keys = createKeys(runtime.random);
   const made = { keys, password, seedLanguage: "English", refreshFromHeight: 0, createdAt: 0n };
   const opened = await createWallet(paths, made, options);
   let isOpen = true;
   const close = async () => {
-    if (isOpen) await opened.close();
+    if (!isOpen) return;
     isOpen = false;
+    await opened.close();
   };
   t.after(close);
   return { opened, options, keys, close };
@@ -34,12 +40,67 @@ async function create(t: TestContext, { hasFiles }: { readonly hasFiles: boolean
 
 test("a wallet that is closed leaves no key, and no lock", async (t) => {
   const { opened, keys, close } = await create(t, { hasFiles: true });
-  const lock = `${opened.paths!.keys}.lock`;
+  const { lock } = opened.paths!;
+  assert.ok(existsSync(lock));
   assert.notDeepEqual(opened.cache!.copyKey(), new Uint8Array(32));
   await close();
   assert.deepEqual(opened.cache!.copyKey(), new Uint8Array(32));
   assert.deepEqual([keys.spendSecret, keys.viewSecret], [new Uint8Array(32), new Uint8Array(32)]);
   assert.ok(existsSync(opened.paths!.keys) && !existsSync(lock));
+});
+
+/** Counts what closing does with the parts of a wallet; `failing`: which of them can't be written. */
+async function watchClosing(t: TestContext, failing: readonly string[] = []) {
+  const lines: string[] = [];
+  const log = { ...unreadLog().in("wallet"), warn: (event: string) => void lines.push(event) };
+  const { opened, close } = await create(t, { hasFiles: true, log });
+  const steps: string[] = [];
+  const step = (name: string) => async () => {
+    await setImmediate();
+    steps.push(name);
+    if (failing.includes(name)) throw new Error(`no space left for ${name}`);
+  };
+  const { wallet } = opened;
+  const cache = opened.cache!;
+  const [closeCache, closeWallet] = [cache.close.bind(cache), wallet.close.bind(wallet)];
+  Object.assign(cache, {
+    store: (_: unknown, { isAsked }: { isAsked: boolean }) => step(isAsked ? "cache as asked" : "cache")(),
+    close: () => Promise.all([step("cache closed")(), closeCache()]),
+  });
+  Object.assign(wallet, {
+    settle: step("settle"),
+    close: () => Promise.all([step("wallet closed")(), closeWallet()]),
+  });
+  opened.background.beside = { update: step("beside"), close: step("beside closed") } as never;
+  return { opened, close, steps, lines };
+}
+
+test("closing a wallet writes what is beside it, then closes one after the other", async (t) => {
+  const { opened, close, steps, lines } = await watchClosing(t);
+  await close();
+  assert.deepEqual(steps, ["settle", "beside", "beside closed", "cache", "cache closed", "wallet closed"]);
+  assert.deepEqual([lines, existsSync(opened.paths!.lock)], [[], false]);
+});
+
+test("a wallet that could not be stored writes nothing beside it", async (t) => {
+  const { opened, close, steps } = await watchClosing(t);
+  opened.wallet.unwritten = { error: new Error("no space left") };
+  await close();
+  assert.deepEqual(steps, ["settle", "beside closed", "cache closed", "wallet closed"]);
+});
+
+test("what can't be written beside a wallet is told, and keeps it from nothing", async (t) => {
+  const { opened, close, steps, lines } = await watchClosing(t, ["beside", "cache"]);
+  await close();
+  assert.deepEqual(steps, ["settle", "beside", "beside closed", "cache", "cache closed", "wallet closed"]);
+  assert.equal(lines.length, 2);
+  assert.ok(!existsSync(opened.paths!.lock));
+});
+
+test("a wallet that can't be closed gives up its lock", async (t) => {
+  const { opened, close } = await watchClosing(t, ["wallet closed"]);
+  await assert.rejects(close(), /no space left for wallet closed/);
+  assert.ok(!existsSync(opened.paths!.lock));
 });
 
 for (const hasFiles of [true, false]) {

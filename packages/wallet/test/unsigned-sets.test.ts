@@ -1,15 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { IDENTITY } from "@anulo/crypto";
-import { decode, decodeInSteps, encode, paymentIdNonce, toHex, writeExtra } from "@anulo/protocol";
+import {
+  decode,
+  decodeInSteps,
+  encode,
+  fromHex,
+  paymentIdNonce,
+  readTransaction,
+  toHex,
+  transactionHash,
+  writeExtra,
+} from "@anulo/protocol";
+import { wallet as declared } from "@anulo/rpc";
 import { signSet } from "../src/actions/sign-set.ts";
 import { readConstruction } from "../src/cold-signing/construction.ts";
 import { describeSet } from "../src/cold-signing/describe-set.ts";
 import { forSigner, previewOf } from "../src/cold-signing/prepare-unsigned.ts";
-import { type Kind, signedKind, unsignedKind } from "../src/cold-signing/tx-sets.ts";
+import { type Kind, sealSet, signedKind, unsignedKind } from "../src/cold-signing/tx-sets.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { multisigKind } from "../src/multisig/tx-set.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { coldSigningHandlers } from "../src/rpc/cold-signing.ts";
+import { createRuntime } from "../src/runtime.ts";
 import { signerOf } from "../src/signer/signer.ts";
 import { chainOfSigner } from "../src/transfer/fee-limits.ts";
 import { type ConstructionData, pendingOf } from "../src/transfer/metadata.ts";
@@ -244,6 +258,44 @@ test("the signer spends no output that its owner has frozen", async () => {
   const newOutputs = { offset: 0, total: 0, outputs: [] };
   const set = { version: 2, transactions: [handedOut(ringedTo(200n))], newOutputs };
   await assert.rejects(signSet(part as unknown as Wallet, set), /it spends a frozen output/);
+});
+
+test("what has been signed is answered with as much as was asked for, its keys stored in any case", async () => {
+  const keysOf = new Map<string, readonly Uint8Array[]>();
+  const runtime = createRuntime({ concurrency: 0 });
+  const wallet = {
+    ...finder,
+    ...{ signer: signerOf(alice, false), network: "regtest", runtime, hasScanned: true },
+    state: { ...unknownChain, outputs: inputs },
+    whenReady: async () => undefined,
+    outputOf: () => undefined,
+    exclusively: (task: () => Promise<unknown>) => task(),
+    commit: async ({ txHash, txKeys }: { txHash: string; txKeys: readonly Uint8Array[] }) => {
+      await setImmediate();
+      keysOf.set(txHash, txKeys);
+    },
+  };
+  const { handler } = coldSigningHandlers.find(({ call }) => call === declared.coldSigning.signTransfer)!;
+  const newOutputs = { offset: 0, total: 0, outputs: [] };
+  const set = { version: 2, transactions: [handedOut(ringedTo(200n))], newOutputs };
+  const unsigned_txset = toHex(await sealSet(unsignedKind, set, wallet));
+  const ask = async (params: object) =>
+    (await handler!(params, { opened: { wallet } } as never)) as {
+      readonly [name: string]: readonly string[];
+    };
+  for (const get_tx_keys of [false, true])
+    for (const export_raw of [false, true]) {
+      const answer = await ask({ unsigned_txset, get_tx_keys, export_raw });
+      const [txHash] = answer["tx_hash_list"]!;
+      const keys = keysOf.get(txHash!)!.map(toHex).join("");
+      assert.deepEqual(answer["tx_key_list"], get_tx_keys ? [keys] : []);
+      const sent = answer["tx_raw_list"]!.map((blob) => readTransaction(fromHex(blob)));
+      assert.deepEqual(
+        sent.map((each) => toHex(transactionHash(each))),
+        export_raw ? [txHash] : [],
+      );
+    }
+  await assert.rejects(ask({ unsigned_txset: "00" }), /cannot load unsigned_txset/);
 });
 
 test("a description refuses change that contradicts the outputs", () => {
