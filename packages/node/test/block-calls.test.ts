@@ -35,6 +35,9 @@ interface Scene {
   readonly signal?: AbortSignal;
 }
 
+/** What was said to each caller who was refused. */
+const refusals: string[] = [];
+
 const powHash = new Uint8Array(32).fill(5);
 
 /** What a call answers, or its code of refusal. */
@@ -57,6 +60,7 @@ async function call(name: string, request: unknown, scene: Scene = {}): Promise<
     return await handler!(request as never, context);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
+    refusals.push(error.message);
     return error.code;
   }
 }
@@ -90,6 +94,7 @@ test("the number of blocks, the newest, and each by its height are told", async 
   assert.equal(await call("on_get_block_hash", [3n]), main[3]);
   for (const height of [4n, 5n, 2n ** 64n - 1n])
     assert.equal(await call("on_get_block_hash", [height]), errorCodes.tooBigHeight);
+  assert.match(refusals.at(-1)!, /greater than current top block height: 3$/);
   for (const heights of [[], [1n, 1n]])
     assert.equal(await call("on_get_block_hash", heights), errorCodes.wrongParam);
 });
@@ -101,6 +106,7 @@ test("headers are told by height and of the newest, with the work where it is as
   assert.deepEqual(await at(3n), [main[3], 3, 0, "", false]);
   assert.deepEqual(await at(3n, true), [main[3], 3, 0, powHash, false]);
   for (const height of [4n, 2n ** 64n - 1n]) assert.equal(await at(height), errorCodes.tooBigHeight);
+  assert.match(refusals.at(-1)!, /greater than current top block height: 3$/);
   const newest = { fill_pow_hash: true };
   assert.deepEqual(await headerOf("get_last_block_header", newest), [main[3], 3, 0, powHash, false]);
   assert.deepEqual(await headerOf("get_last_block_header", newest, { restricted: true }), [

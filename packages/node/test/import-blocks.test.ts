@@ -101,6 +101,32 @@ test("runs of which nobody knows whether they reached the disk are refused, and 
   await close();
 });
 
+test("nor is what was judged above them written", async () => {
+  const { parts, close } = await emptyChain();
+  let settle = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  let isFirst = true;
+  const settled = async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await waiting;
+    throw new Error("the disk is gone");
+  };
+  const importer = createBlockImporter({ ...parts, store: { ...parts.store, settled } });
+  const run = (from: number, to: number) =>
+    chain.slice(from, to).map((block) => watched(block, { times: 0 }));
+  const [first, second] = [await importer.stage(run(0, 2)), await importer.stage(run(2, 4))];
+  settle();
+  await assert.rejects(first.completion, /the disk is gone/);
+  await assert.rejects(second.completion, ChainChanged);
+  const again = await importer.stage(run(2, 4));
+  await again.completion;
+  assert.equal(parts.store.read.height(), 5);
+  await close();
+});
+
 test("of a run without work nothing but headers is read, and the first of its blocks is blamed", async () => {
   const { parts, close } = await chainWithWork(async () => false);
   const looked = { times: 0 };

@@ -9,6 +9,7 @@ import { dropFromPool, release } from "../src/pool/maintain.ts";
 import { transact } from "../src/pool/parts.ts";
 import { getBlocks } from "../src/rpc/block-download.ts";
 import { poolHandlers } from "../src/rpc/pool.ts";
+import { poolInfo } from "../src/rpc/pool-info.ts";
 import { chainIn, loadBlocks, now } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
@@ -142,6 +143,9 @@ test("a restricted port tells 100 transactions and 4 MiB of them whole, of the o
   assert.deepEqual([many.added!.length, many.remaining!.length], [100, 50]);
   assert.equal(new Set([...many.added!, ...many.remaining!]).size, 150);
   assert.equal(ask({ requested_info: 2 }).added!.length, 150);
+  const context = { parts, restricted: true } as never;
+  const { bytes } = poolInfo({ pool_info_since: 0n, prune: false, maxBytes: 1000 }, context);
+  assert.equal(bytes, 100 * 10 + 50 * 32);
   put(50, 100_000);
   const heavy = ask({ requested_info: 2 }, true);
   assert.deepEqual([heavy.added!.length, heavy.remaining!.length], [41, 9]);

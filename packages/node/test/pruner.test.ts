@@ -56,6 +56,32 @@ test("one that is stopped prunes nothing more", async () => {
   assert.ok(height() < END);
 });
 
+test("a check lets others have their turns, and ends when it is stopped", async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, "now", () => nowMs++);
+  const { store } = storeOf(0);
+  let checked = 0;
+  const blockInfo = () => {
+    checked++;
+    return { firstTransactionId: 0, transactionCount: 0 };
+  };
+  const read = { height: () => 100, pruningSeed: () => 0, prunedHeight: () => 0, blockInfo };
+  const pruner = createPruner(Object.assign(store, { read: read as never }));
+  const check = pruner.check();
+  const checkedInFirstTurn = checked;
+  assert.ok(checkedInFirstTurn < 100);
+  await pruner.stop();
+  assert.equal(await check, true);
+  assert.equal(checked, checkedInFirstTurn);
+  const whole = createPruner(Object.assign(store, { read: read as never }));
+  checked = 0;
+  assert.equal(await whole.check(), true);
+  assert.equal(checked, 100);
+  Object.assign(read, { blockInfo: () => undefined });
+  assert.equal(await whole.check(), false);
+  await whole.stop();
+});
+
 test("a database that is not pruned stays so, one that is goes on by itself", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let written = 0;

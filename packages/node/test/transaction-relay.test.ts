@@ -148,6 +148,8 @@ test("what comes from an anonymity network is kept back, then goes on by stem", 
   const [hidden, seen] = [meet(scene, "in", "tor"), meet(scene, "out")];
   await send(hidden, [first], false);
   assert.equal(rowOf(scene, first).phase, "forward");
+  const waitSeconds = poisson(22, stems);
+  assert.equal(rowOf(scene, first).lastRelayedTime, BigInt(now() + waitSeconds));
   assert.deepEqual(told(seen), []);
   scene.clock.pass(120);
   assert.deepEqual(told(seen)[0], { keys: [keyOf(first)], isFluff: false });
@@ -187,8 +189,11 @@ test("a transaction no block takes is told again, at growing intervals", async (
 test("what waits too long is dropped, and not taken again", async () => {
   const scene = await stage(fluffs);
   await submit(scene, first);
-  scene.clock.pass(3 * 86_400 + 1);
-  dropStale(scene.node.chain.parts);
+  scene.clock.pass(3 * 86_400);
+  await dropStale(scene.node.chain.parts);
+  assert.equal(scene.node.chain.parts.pool.size, 1);
+  scene.clock.pass(1);
+  await dropStale(scene.node.chain.parts);
   assert.equal(scene.node.chain.parts.pool.size, 0);
   await assert.rejects(submit(scene, first), (error) => {
     return error instanceof RuleViolation && error.violation.code === "EXPIRED";
@@ -228,7 +233,7 @@ test("a peer that asks what it lacks gets what everybody may know", async () => 
 test("a padded message is a multiple of 1 KiB long", () => {
   for (const blobs of [[first], [first, second], []]) {
     const { payload } = transactionsMessage(blobs, { isFluff: true, isPadded: true });
-
+    assert.match(Buffer.from(payload._).toString("latin1"), /^ +$/);
     assert.equal(writeRecord(messages.newTransactions.payload, payload).length % 1024, 0);
   }
 });

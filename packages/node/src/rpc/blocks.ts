@@ -1,7 +1,6 @@
 import { type MaybePromise, whenReady } from "@anulo/limits";
 import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
-import type { ChainReader } from "@anulo/storage";
 import { popBlocks } from "../chain/chain.ts";
 import { compareTableOrder } from "../pool/table-order.ts";
 import { alternateChains } from "./alternate-chains.ts";
@@ -24,41 +23,32 @@ function tooHigh(height: bigint, top: number) {
   );
 }
 
-/** A block the caller named: one of the main chain by its height, or one beside it. */
-type Named = { readonly height: number } | { readonly beside: FoundBlock };
-
 interface HeaderRequest {
-  readonly named: Named;
+  readonly block: FoundBlock;
   readonly fill_pow_hash: boolean;
 }
 
-function headerOf(context: NodeContext, { named, fill_pow_hash }: HeaderRequest): MaybePromise<Header> {
+function headerOf(context: NodeContext, { block, fill_pow_hash }: HeaderRequest): MaybePromise<Header> {
   const { read } = context.parts.store;
-  return describeHeaderOf(context, { read, block: foundOf(read, named), fillPowHash: fill_pow_hash });
+  return describeHeaderOf(context, { read, block, fillPowHash: fill_pow_hash });
 }
 
-function foundOf(read: ChainReader, named: Named): FoundBlock {
-  return "height" in named ? blockAt(read, named.height)! : named.beside;
-}
-
-function mainBlock({ parts }: NodeContext, height: bigint): Named {
+function mainBlock({ parts }: NodeContext, height: bigint): FoundBlock {
   const count = parts.state.view().height;
   if (height >= BigInt(count)) throw tooHigh(height, count - 1);
-  return { height: Number(height) };
+  return blockAt(parts.store.read, Number(height))!;
 }
 
-function blockByHash({ parts }: NodeContext, text: string): Named {
-  const { read } = parts.store;
+/** The block with this id, on the main chain or beside it. */
+function blockByHash({ parts }: NodeContext, text: string): FoundBlock {
   const hash = bytesOfHex(text, 32);
   if (hash === undefined) {
     throw refusal("wrongParam", `Failed to parse hex representation of block hash. Hex = ${text}.`);
   }
-  const height = read.heightOf(hash);
-  if (height !== undefined) return { height };
-  const beside = blockOf(read, hash);
-  if (beside === undefined)
+  const block = blockOf(parts.store.read, hash);
+  if (block === undefined)
     throw refusal("internal", `Internal error: can't get block by hash. Hash = ${text}.`);
-  return { beside };
+  return block;
 }
 
 function headersRange(
@@ -102,7 +92,7 @@ function headersByHash(
   if (context.restricted && hashes.length > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested in restricted mode");
   }
-  const headerBy = (text: string) => headerOf(context, { named: blockByHash(context, text), fill_pow_hash });
+  const headerBy = (text: string) => headerOf(context, { block: blockByHash(context, text), fill_pow_hash });
   const header: MaybePromise<Header | typeof noHeader> = hash === "" ? noHeader : headerBy(hash);
   return whenReady(header, (block_header) => {
     if (hashes.length === 0) return { block_header, block_headers: [] };
@@ -126,18 +116,19 @@ export function blockHandlers(): Implemented<NodeContext>[] {
     },
     getLastBlockHeader({ fill_pow_hash }, context) {
       if (!context.peers.sync.isSynchronized) return { ...busy, block_header: noHeader };
-      const named = { height: context.parts.state.view().height - 1 };
-      return whenReady(headerOf(context, { named, fill_pow_hash }), (block_header) => ({ block_header }));
+      const { parts } = context;
+      const block = blockAt(parts.store.read, parts.state.view().height - 1)!;
+      return whenReady(headerOf(context, { block, fill_pow_hash }), (block_header) => ({ block_header }));
     },
     getBlockHeaderByHash: headersByHash,
     getBlockHeaderByHeight({ height, fill_pow_hash }, context) {
-      const named = mainBlock(context, height);
-      return whenReady(headerOf(context, { named, fill_pow_hash }), (block_header) => ({ block_header }));
+      const block = mainBlock(context, height);
+      return whenReady(headerOf(context, { block, fill_pow_hash }), (block_header) => ({ block_header }));
     },
     getBlockHeadersRange: headersRange,
     getBlock({ height, hash, fill_pow_hash: fillPowHash }, context) {
       const { read } = context.parts.store;
-      const block = foundOf(read, hash === "" ? mainBlock(context, height) : blockByHash(context, hash));
+      const block = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
       const header = describeHeaderOf(context, { read, block, fillPowHash });
       return whenReady(header, (block_header) => ({ ...blockFacts(block), block_header }));
     },
