@@ -136,6 +136,8 @@ test("headers are told by ids, of blocks beside the chain, too", async () => {
     [beside[1], 3, 0, powHash, true],
     [main[0], 0, 3, powHash, false],
   ]);
+  const single = (await byHash({ hashes: [main[3]] })) as typeof one;
+  assert.deepEqual(single.block_headers.map(short), [[main[3], 3, 0, "", false]]);
   assert.equal(await byHash({ hash: "ab".repeat(32) }), errorCodes.internal);
   for (const hash of ["ab", "zz".repeat(32)]) assert.equal(await byHash({ hash }), errorCodes.wrongParam);
 });

@@ -28,7 +28,7 @@ function scene(options: Partial<PowOptions> = {}) {
     return {
       send: (question: PowQuestion) => void sent.push([where, question]),
       holdNode() {},
-      disconnect() {},
+      disconnect: () => void ended.push(`${where} by itself`),
       kill: async () => void ended.push(where),
     };
   };
@@ -160,6 +160,18 @@ test("a search is the other process's; its hash is remembered, and it can be end
   const ids = sent.map(([, question]) => ("id" in question ? question.id : 0));
   assert.equal(new Set(ids.slice(0, 3)).size, 3);
   assert.equal(ids[3], ids[2]);
+});
+
+test("who has hashed nothing for ten minutes is let go", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { pow, answer, ended } = scene();
+  const hashed = pow.hash(oldWork);
+  answer("process", { type: "hashed", hash });
+  await hashed;
+  t.mock.timers.tick(599_999);
+  assert.deepEqual(ended, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(ended, ["process by itself"]);
 });
 
 test("stopping ends both", async () => {

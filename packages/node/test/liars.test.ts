@@ -5,8 +5,16 @@ import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { chainAnswer } from "../src/peers/chain-history.ts";
 import { messages, type PayloadOf } from "../src/peers/messages.ts";
-import { emptyChain, loadBlocks, minerKeys, pow } from "./chain-fixture.ts";
-import { connect, meetStranger, type Stranger, speaking, type TestNode, until } from "./peer-network.ts";
+import { chainIn, emptyChain, loadBlocks, minerKeys, pow } from "./chain-fixture.ts";
+import {
+  connect,
+  meetStranger,
+  type Stranger,
+  speaking,
+  stopNode,
+  type TestNode,
+  until,
+} from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 const HEIGHT = 80;
@@ -110,6 +118,24 @@ for (const [name, lie, score] of lies) {
     assert.equal(stranger.dropped?.blame?.score ?? 0, score, stranger.dropped?.reason);
   });
 }
+
+test("of a known chain a peer may announce a part of a group only where its own chain ends", async () => {
+  const isGroup = (_: number, { ids }: { readonly ids: readonly Uint8Array[] }) => ids.length === 512;
+  const knownBlocks = { height: 1024, isGroup };
+  for (const [more, isAccepted] of [
+    [0, true],
+    [1, false],
+  ] as const) {
+    const fresh = speaking(await chainIn(undefined, { knownBlocks }));
+    const stranger = meetStranger(fresh, unknownTop());
+    await until(fresh, () => lastAsk(stranger, "requestChain") !== undefined);
+    const honest = honestChain(stranger);
+    await stranger.say(messages.chain, { ...honest, total_height: honest.total_height + more });
+    assert.equal(lastAsk(stranger, "requestBlocks") !== undefined, isAccepted);
+    assert.equal(stranger.dropped?.reason, isAccepted ? undefined : "a chain that is not the known one");
+    await stopNode(fresh);
+  }
+});
 
 test("what nobody asked for drops the peer", async () => {
   const stranger = meetStranger(node);

@@ -13,6 +13,7 @@ import { RowMeter } from "@anulo/rpc";
 import type { PrefetchOptions, RandomRows } from "@anulo/storage";
 import { createBlockImporter } from "../src/chain/import-blocks.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
+import type { OpenChainOptions } from "../src/chain/open-chain.ts";
 import { rowsToJudge } from "../src/chain/rows-to-judge.ts";
 import { admit, admitFromStranger } from "../src/pool/admit.ts";
 import { rowsOfInputs } from "../src/pool/rows-of-inputs.ts";
@@ -33,8 +34,8 @@ const fetched = chain.map(({ blob, transactions }) => ({
 }));
 
 /** A chain in a file longer than the memory, and the rows that it has been asked to prefetch. */
-async function openLongFile() {
-  const { parts, close } = await chainIn(undefined, { memoryBytes: 0 });
+async function openLongFile(options: Partial<OpenChainOptions> = {}) {
+  const { parts, close } = await chainIn(undefined, { memoryBytes: 0, ...options });
   const named: RandomRows[] = [];
   const areStrangers: boolean[] = [];
   const store = {
@@ -59,7 +60,25 @@ test("a chain in a file longer than the memory accepts the same blocks, whose ro
     transactions.flatMap((blob) => keyImagesOf(readTransaction(blob).prefix)).map(toHex),
   );
   assert.ok(images.length > 0);
+  const withRings = named.filter(({ outputs }) => outputs !== undefined);
+  const withPayments = named.filter(({ keyImages }) => keyImages!.length > 0);
+  assert.deepEqual([withPayments.length > 0, withRings.length], [true, named.length]);
   assert.deepEqual(new Set(named.flatMap(({ keyImages }) => keyImages!.map(toHex))), new Set(images));
+  await close();
+});
+
+test("of known blocks no member of a ring is prefetched", async () => {
+  const knownBlocks = { height: 512, isGroup: () => true };
+  const { parts, named, close } = await openLongFile({ knownBlocks });
+  const own = fetched.map(({ incoming }) => incoming.id);
+  const ids = [parts.state.view().topId, ...own, ...Array.from({ length: 12 }, () => new Uint8Array(32))];
+  parts.confirmedBlocks.confirm({ start: 0, ids: ids.slice(0, 512), weights: undefined, isToTop: false });
+  const until = 1 + chain.findIndex(({ transactions }) => transactions.length > 0);
+  const { completion } = await createBlockImporter(parts).stage(fetched.slice(0, until));
+  await completion;
+  assert.equal(parts.store.read.height(), 1 + until);
+  assert.ok(named.some(({ keyImages }) => keyImages!.length > 0));
+  assert.ok(named.every(({ outputs }) => outputs === undefined));
   await close();
 });
 

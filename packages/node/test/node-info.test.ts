@@ -1,11 +1,13 @@
 /** What calls say of the node itself, to its owner and to strangers. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { createClient, daemonMethods } from "@anulo/rpc";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { adminHandlers } from "../src/rpc/admin.ts";
 import { createAnswerMemory } from "../src/rpc/memory.ts";
 import { networkHandlers } from "../src/rpc/network.ts";
-import { emptyChain } from "./chain-fixture.ts";
+import { createPublicNode, emptyChain } from "./chain-fixture.ts";
+import { goldenState } from "./recorded-chains.ts";
 
 let chain: OpenChain;
 before(async () => {
@@ -71,4 +73,18 @@ test("get_bans tells when a ban ends, or in the other dialect how long it still 
   assert.deepEqual(await ask("get_bans", { bans, dialect: "upstream" }), {
     bans: [{ ...ban, seconds: 100 }],
   });
+});
+
+test("blocks beside the chain are counted as soon as they are there, within the same second", async () => {
+  const node = createPublicNode();
+  await node.start();
+  const daemon = createClient(daemonMethods, node.urls[0]!);
+  const wallet_address = goldenState().wallets.a.address;
+  const { blocks } = await daemon.generateBlocks({ amount_of_blocks: 2, wallet_address });
+  const counts = [(await daemon.getInfo()).alt_blocks_count];
+  await daemon.generateBlocks({ amount_of_blocks: 1, wallet_address, prev_block: blocks[0]! });
+  counts.push((await daemon.getInfo()).alt_blocks_count);
+  daemon.close();
+  await node.stop();
+  assert.deepEqual(counts, [0, 1]);
 });

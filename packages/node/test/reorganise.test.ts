@@ -26,7 +26,7 @@ import { reorganise } from "../src/chain/reorganise.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { admit } from "../src/pool/admit.ts";
 import { dropFromPool } from "../src/pool/maintain.ts";
-import { emptyChain, loadBlocks, mine, minerKeys, now } from "./chain-fixture.ts";
+import { chainIn, emptyChain, loadBlocks, mine, minerKeys, now } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
 /** Everything of a chain that a failed reorganisation must leave as it was. */
@@ -268,6 +268,34 @@ test("a branch with a payment whose signature does not hold changes nothing, and
     [side, child].map(({ key }) => parts.invalidBlocks.has(key)),
     [true, true],
   );
+  await chain.close();
+});
+
+test("all proofs of a branch are checked at once, which threads can share", async () => {
+  const { blocks } = goldenState();
+  const first = blocks.findIndex(({ transactions }) => transactions.length > 1);
+  const maker = await emptyChain();
+  await loadBlocks(maker.parts, blocks.slice(0, first));
+  const branch: IncomingBlock[] = [];
+  for (const payment of blocks[first]!.transactions.slice(0, 2)) {
+    await admit(maker.parts, { blob: payment, doNotRelay: false });
+    const blob = writeBlock(build(maker.parts, maker.parts.state.view().topId));
+    branch.push(await readBlockWithTransactions(blob, [payment]));
+    assert.equal(await acceptBlock(maker.parts, branch.at(-1)!), "added");
+  }
+  await maker.close();
+  const asked: number[] = [];
+  const discharge = async (open: readonly Obligation[]) => {
+    const payments = open.flatMap((each) => (each.kind === "powHash" ? [] : [toHex(each.transactionId)]));
+    if (payments.length > 0) asked.push(new Set(payments).size);
+  };
+  const chain = await chainIn(undefined, { discharge });
+  await loadBlocks(chain.parts, blocks.slice(0, first));
+  await mine(chain.parts, 1);
+  assert.equal(await acceptBlock(chain.parts, branch[0]!), "alternative");
+  asked.length = 0;
+  assert.equal(await acceptBlock(chain.parts, branch[1]!), "reorganised");
+  assert.equal(asked.at(-1), 2);
   await chain.close();
 });
 

@@ -19,6 +19,7 @@ import {
   type TestNode,
 } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
+import { putWaiting } from "./waiting-rows.ts";
 
 const busy = recordedChain().findIndex(({ transactions }) => transactions.length > 1);
 const [first, second] = recordedChain()[busy]!.transactions as [Uint8Array, Uint8Array];
@@ -228,6 +229,32 @@ test("a peer that asks what it lacks gets what everybody may know", async () => 
   await send(next, [second], true);
   await asker.say(messages.poolComplement, { hashes: new Uint8Array() });
   assert.deepEqual(told(asker), [{ keys: [keyOf(second)], isFluff: false }]);
+});
+
+test("once the chain is synchronized a peer is told which public transactions are here", async () => {
+  const clock = stillClock(now());
+  const chain = await emptyChain();
+  putWaiting(
+    chain.parts,
+    new Map([
+      [1, {}],
+      [2, { phase: "stem" }],
+      [3, {}],
+    ]),
+  );
+  const node = speaking(chain, { clock });
+  open.push(node);
+  const peers = [meetStranger(node), meetStranger(node)];
+  clock.pass(2);
+  const complements = peers.map(({ heard }) => heard.filter(({ id }) => id === messages.poolComplement.id));
+  assert.deepEqual(
+    complements.map(({ length }) => length),
+    [1, 0],
+  );
+  const { hashes } = readRecord(messages.poolComplement.payload, complements[0]![0]!.bytes);
+  const expected = chain.parts.pool.entries().filter(({ row }) => row.phase === "fluff");
+  assert.equal(expected.length, 2);
+  assert.equal(toHex(hashes), expected.map(({ key }) => key).join(""));
 });
 
 test("a padded message is a multiple of 1 KiB long", () => {

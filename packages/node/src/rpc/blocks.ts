@@ -58,8 +58,7 @@ function headersRange(
   const { start_height: start, end_height: end, fill_pow_hash } = params;
   const { parts, restricted } = context;
   const count = parts.state.view().height;
-  if (start >= count || end >= count || start > end)
-    throw refusal("tooBigHeight", "Invalid start/end heights.");
+  if (end >= count || start > end) throw refusal("tooBigHeight", "Invalid start/end heights.");
   if (restricted && end - start > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested.");
   }
@@ -78,7 +77,6 @@ async function headersWithWork(heights: Iterable<number>, moment: Moment, contex
   const { signal, rows } = context;
   const turns = { moment, signal, rows };
   const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, turns);
-  moment.hold();
   const { read } = moment;
   const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));
   return { headers: await Promise.all(headers) };

@@ -59,7 +59,7 @@ async function calcPow(request: PowRequest, { parts, pow }: NodeContext) {
   if (blob.length > weightLimits(view).blockLimit + BLOB_LEEWAY) {
     throw refusal("wrongBlockBlobSize", "Block blob size is too big, rejecting block");
   }
-  const seedHash = request.seed_hash === "" ? undefined : bytesOfHex(request.seed_hash, 32);
+  const seedHash = bytesOfHex(request.seed_hash, 32);
   if (request.seed_hash !== "" && seedHash === undefined) throw refusal("wrongParam", "Wrong seed hash");
   if (powVariantOf(majorVersion) !== "randomx") {
     if (powVariantOf(majorVersion) === 1 && blob.length < MIN_BYTES_VARIANT_1) {

@@ -9,7 +9,7 @@ import { forEachSliced } from "@anulo/limits";
 import { proofCost, proofsCost } from "../chain/proof-costs.ts";
 import { type Discharge, FailedProof } from "../chain/proofs.ts";
 import type { Pow } from "../pow/pow.ts";
-import { startVerifyThread, type VerifyThread } from "./verify-thread.ts";
+import { startVerifyThread, type VerifyThread, type VerifyThreadOptions } from "./verify-thread.ts";
 
 /** Checks proofs beside the event loop. */
 export interface Verifiers {
@@ -26,9 +26,16 @@ export interface VerifiersOptions {
   readonly idleMs?: number;
 }
 
+/** Starts a thread; tests replace it. */
+type StartThread = (options: VerifyThreadOptions) => VerifyThread;
+
 /** Proof of work is checked before everything else: it makes a block costly to forge. */
-export function createVerifiers({ threads, pow, idleMs = DEFAULT_IDLE_MS }: VerifiersOptions): Verifiers {
-  const verifiers = threads === 0 ? inlineVerifiers() : threadedVerifiers(threads, idleMs);
+export function createVerifiers(
+  { threads, pow, idleMs = DEFAULT_IDLE_MS }: VerifiersOptions,
+  startThread: StartThread = startVerifyThread,
+): Verifiers {
+  const verifiers =
+    threads === 0 ? inlineVerifiers() : threadedVerifiers({ maxThreads: threads, idleMs, startThread });
   return {
     ...verifiers,
     async discharge(obligations) {
@@ -93,19 +100,25 @@ const delayOf = ({ isReady, pendingCost }: VerifyThread) => pendingCost + (isRea
 /** Milliseconds without a task after which a thread ends: it takes 20 MiB, and a tenth of a second to start again. */
 const DEFAULT_IDLE_MS = 30_000;
 
+interface ThreadOptions {
+  readonly maxThreads: number;
+  readonly idleMs: number;
+  readonly startThread: StartThread;
+}
+
 /**
  * A task is sent to the thread that can begin with it first. Another thread is started only once tasks have waited, all
  * together, for as long as its start takes: single payments never need it, and payments that arrive together get it
  * while it is still worth it.
  */
-function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
+function threadedVerifiers({ maxThreads, idleMs, startThread }: ThreadOptions): Verifiers {
   const threads = new Set<VerifyThread>();
   let waited = 0;
   let stopped = false;
   const start = (firstProofs?: readonly Obligation[]) => {
     waited = 0;
     threads.add(
-      startVerifyThread({ onGone: (goneThread) => void threads.delete(goneThread), idleMs, firstProofs }),
+      startThread({ onGone: (goneThread) => void threads.delete(goneThread), idleMs, firstProofs }),
     );
   };
   const firstFree = () =>
