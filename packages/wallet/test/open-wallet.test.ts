@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Logger, unreadLog } from "@anulo/rpc";
 import { connectDaemon } from "../src/daemon.ts";
 import { setupBackgroundSync, startBackgroundSync } from "../src/file/background-sync.ts";
-import { createWallet, type OpenOptions } from "../src/file/open-wallet.ts";
+import { createWallet, type OpenOptions, type OpenWallet } from "../src/file/open-wallet.ts";
 import { walletPaths } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { closeRuntime, createRuntime } from "../src/runtime.ts";
@@ -120,5 +120,26 @@ for (const hasFiles of [true, false]) {
     assert.equal(wallet.changes, changes);
     assert.deepEqual(opened.keysImage, keysImage);
     await assert.rejects(setupBackgroundSync(opened, setup, options), /existing background cache/);
+  });
+}
+
+for (const isReplaced of [false, true]) {
+  const when = isReplaced ? "once the other is open" : "before the other is open";
+  test(`a wallet that is closed for its background wallet has one lock, given back where that fails ${when}`, async (t) => {
+    const { opened, options, close } = await create(t, { hasFiles: true });
+    const setup = { type: "custom-background-password", password, backgroundPassword: "b" } as const;
+    await setupBackgroundSync(opened, setup, options);
+    const { lock } = opened.paths!;
+    let next: OpenWallet | undefined;
+    const replace = async (open: () => Promise<OpenWallet>) => {
+      await close();
+      assert.ok(existsSync(lock), "nobody else gets it in between");
+      if (isReplaced) next = await open();
+      throw new Error("the service stops");
+    };
+    await assert.rejects(startBackgroundSync(opened, options, replace), /the service stops/);
+    assert.deepEqual([existsSync(lock), next?.wallet.isBackgroundSyncing], [isReplaced, next && true]);
+    await next?.close();
+    assert.ok(!existsSync(lock));
   });
 }

@@ -87,6 +87,25 @@ test("a walk in which outputs have moved begins anew", async () => {
   );
 });
 
+test("outputs that have moved are noticed at the next step, by place or from one place on", () => {
+  const walks = [
+    (book: ReturnType<typeof bookOf>) =>
+      outputsAt(
+        book,
+        Uint32Array.from({ length: 300 }, (_, i) => i),
+      ),
+    (book: ReturnType<typeof bookOf>) => outputsFrom(book, 0, 300),
+  ];
+  for (const walk of walks) {
+    const book = bookOf(1000);
+    const steps = walk(book);
+    steps.next();
+    steps.next();
+    book.truncate(900);
+    assert.throws(() => steps.next(), OutputsMoved);
+  }
+});
+
 test("outputs that are found during a walk do not disturb it", () => {
   const book = bookOf(600);
   const lists = outputsFrom(book, 0, book.count);
