@@ -1,6 +1,7 @@
 /** Who hashes what, in this process or in the other one, and what is remembered of it: neither hashes anything here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { agreedPowHash } from "@anulo/consensus";
 import { keccak256 } from "@anulo/crypto";
 import type { PowAnswer, PowQuestion } from "../src/pow/messages.ts";
 import { createPow, type PowOptions } from "../src/pow/pow.ts";
@@ -67,6 +68,7 @@ test("where there turns out to be no library, the question goes to the other pro
   const { pow, answer, places, tell } = scene({ onEngine: (...news) => void engines.push(news) });
   const hashed = pow.hash(work);
   tell("here")({ type: "engine", engine: "portable", reason: "none" });
+  assert.deepEqual(engines, [["portable", "none"]]);
   answer("here", { type: "failed", reason: "no library" });
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   answer("process", { type: "hashed", hash });
@@ -120,7 +122,22 @@ test("a hash is open from its question to its answer, and stalled since the last
   assert.equal(pow.hashOf(idOfBlob(blob)), undefined, "what is only claimed is not remembered");
   await pow.stop();
   await assert.rejects(first, /stopped/);
+  nowMs = 9000;
   assert.deepEqual([pow.openHashes, pow.stalledMs()], [0, 0]);
+});
+
+test("where the hash is agreed nobody is asked for it", async () => {
+  const { pow, places } = scene();
+  assert.deepEqual(await pow.hash({ ...oldWork, height: 202_612 }), agreedPowHash(202_612));
+  assert.deepEqual(places(), []);
+});
+
+test("a nonce is four bytes, little-endian, and after the greatest comes zero", () => {
+  const bytesOf = (nonce: number) => [...withNonce(blob, 39, nonce).subarray(38, 44)];
+  assert.deepEqual(bytesOf(0x01020304), [38, 4, 3, 2, 1, 43]);
+  assert.deepEqual(bytesOf(2 ** 32 - 1), [38, 255, 255, 255, 255, 43]);
+  assert.deepEqual(bytesOf(2 ** 32), [38, 0, 0, 0, 0, 43]);
+  assert.deepEqual([...blob.subarray(38, 44)], [38, 39, 40, 41, 42, 43], "the blob is not changed");
 });
 
 test("seeds in use go to both, and to those that start later", async () => {
