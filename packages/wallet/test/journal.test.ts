@@ -31,6 +31,8 @@ async function journalOf(
 /** Of the header: name and version (8), salt (32), mark. */
 const MARK_AT = 40;
 const MARK_BYTES = 12;
+const RECORD_HEAD_BYTES = 8;
+const TAG_BYTES = 16;
 
 async function read(path: string, key = secret): Promise<string[]> {
   const { journal, records } = await Journal.open(path, key);
@@ -157,12 +159,34 @@ test("a changed byte in a record that is not the last is an error, not a loss", 
   await assert.rejects(read(path), DamagedJournal);
 });
 
-test("a changed byte of the last record is an error where there is no mark", async () => {
+test("where there is no mark, too, a changed bit is an error, never a shorter journal", async () => {
   const path = await journalOf("unmarked", ["first", "second"]);
+  const { journal } = await Journal.open(path, secret);
+  await journal.append(bytes("third"));
+  await journal.close();
   const older = withoutMark(readFileSync(path));
-  older[older.length - 1]! ^= 1;
-  writeFileSync(path, older);
-  await assert.rejects(read(path), DamagedJournal);
+  for (let at = 8; at < older.length; at++) {
+    const changed = Buffer.from(older);
+    changed[at]! ^= 1;
+    writeFileSync(path, changed);
+    await assert.rejects(read(path), DamagedJournal, `byte ${at}`);
+  }
+});
+
+test("where there is no mark, a last record of which only zeros are on disk is dropped", async () => {
+  const path = await journalOf("unmarked zeros", ["first", "second"]);
+  const older = withoutMark(readFileSync(path));
+  const first = older.length - RECORD_HEAD_BYTES - "second".length - TAG_BYTES;
+  // All of it but its head, and its tag alone.
+  for (const zeroFrom of [first + RECORD_HEAD_BYTES, older.length - TAG_BYTES]) {
+    writeFileSync(path, Buffer.from(older).fill(0, zeroFrom));
+    assert.deepEqual(await read(path), ["first"]);
+    assert.equal(readFileSync(path).length, first);
+  }
+  for (let size = MARK_AT; size < first; size++) {
+    writeFileSync(path, older.subarray(0, size));
+    await assert.rejects(read(path), /holds nothing this key can read/, `cut at ${size}`);
+  }
 });
 
 test("records can't be left out or swapped", async () => {

@@ -5,7 +5,7 @@ import { startTestService } from "./service.ts";
 
 test("a service looks after its wallets every second, from its start to its stop", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
-  const { service, stop } = await startTestService({ concurrency: 0 });
+  const { service, stop } = await startTestService({ concurrency: 0 }, t);
   const calls: string[] = [];
   service.closeIdle = async () => void calls.push("idle");
   service.openBroken = async () => void calls.push("broken");

@@ -125,15 +125,21 @@ test("the file stays in proportion to what it says, and says the same after it w
   assert.equal((await open()).spentBy("t").day, 20n);
 });
 
+/** A book whose file is in memory. */
+function inMemory() {
+  const lines: string[] = [];
+  const clock = { now: 1_700_000_000 };
+  const file = {
+    lines: [],
+    append: async (line: string) => void lines.push(line),
+    replace: async (next: string[]) => void lines.splice(0, lines.length, ...next),
+  };
+  return { lines, clock, book: new SpendingBook(file as unknown as LineFile, () => clock.now) };
+}
+
 test("the file is written anew once it has a thousand lines more than twice those it needs", async () => {
   for (const hasOpen of [false, true]) {
-    const lines: string[] = [];
-    const file = {
-      lines: [],
-      append: async (line: string) => void lines.push(line),
-      replace: async (next: string[]) => void lines.splice(0, lines.length, ...next),
-    };
-    const book = new SpendingBook(file as unknown as LineFile, () => 0);
+    const { book, lines } = inMemory();
     const token = tokenOf(undefined, 100_000n);
     for (let i = 0; i < 20; i++) await (await book.reserve(token, spend(1n))).settle([`tx${i}`]);
     if (hasOpen) await book.reserve(token, spend(1n));
@@ -144,5 +150,21 @@ test("the file is written anew once it has a thousand lines more than twice thos
     assert.equal(lines.length, most);
     await (await book.reserve(token, spend(1n))).release();
     assert.equal(lines.length, needed);
+    await (await book.reserve(token, spend(1n))).release();
+    assert.equal(lines.length, needed + 2, "it is not written anew each time");
   }
+});
+
+test("what is a day old is left out when the file is written anew", async () => {
+  const { book, lines, clock } = inMemory();
+  const token = tokenOf(undefined, 100_000n);
+  await (await book.reserve(token, spend(1n))).settle(["old"]);
+  clock.now += 1;
+  await (await book.reserve(token, spend(1n))).settle(["young"]);
+  clock.now += 24 * HOUR - 1;
+  const other = tokenOf(undefined, 100_000n, "other");
+  for (let i = 0; i < 510; i++) await (await book.reserve(other, spend(1n))).release();
+  const settled = lines.filter((line) => line.includes("settle"));
+  assert.ok(lines.length < 50, `${lines.length} lines`);
+  assert.deepEqual([settled.some((line) => line.includes("old")), settled.length], [false, 2]);
 });
