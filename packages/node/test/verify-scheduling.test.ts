@@ -73,6 +73,21 @@ test("nothing is started for no proofs, one thread for a few, and what they cost
   await done;
 });
 
+test("proofs are cut into shares of about the same cost, none of less than 2.75 milliseconds", async () => {
+  const sharesOf = async (count: number, threads: number) => {
+    const { discharge, counts } = scene(threads);
+    void discharge(proofs(count));
+    await Promise.resolve();
+    return counts().flat();
+  };
+  assert.equal(COST, 1.2);
+  assert.deepEqual(await sharesOf(4, 3), [4]);
+  assert.deepEqual(await sharesOf(5, 3), [3, 2]);
+  assert.deepEqual(await sharesOf(10, 3), [4, 3, 3]);
+  assert.deepEqual(await sharesOf(100, 3), [34, 33, 33]);
+  assert.deepEqual(await sharesOf(100, 1), [100]);
+});
+
 test("further threads are started where many proofs wait, up to the limit", async () => {
   for (const limit of [1, 2, 3]) {
     const { discharge, started } = scene(limit);
@@ -84,7 +99,7 @@ test("further threads are started where many proofs wait, up to the limit", asyn
 });
 
 test("as long as proofs have waited for sixty milliseconds or less, all together, one thread has them all", async () => {
-  const { discharge, started } = scene(2);
+  const { discharge, started } = scene(3);
   void discharge(proofs(1));
   await Promise.resolve();
   const [first] = started;
@@ -98,6 +113,9 @@ test("as long as proofs have waited for sixty milliseconds or less, all together
   void discharge(proofs(1));
   await Promise.resolve();
   assert.equal(started.length, 2);
+  void discharge(proofs(1));
+  await Promise.resolve();
+  assert.equal(started.length, 2, "and what has waited before counts no more");
 });
 
 test("proofs go to the thread that can begin first, and one that still starts counts for sixty milliseconds", async () => {
@@ -108,7 +126,7 @@ test("proofs go to the thread that can begin first, and one that still starts co
   void discharge(proofs(1));
   await Promise.resolve();
   assert.deepEqual(counts(), [[1], [1]]);
-  Object.assign(started[0]!, { pendingCost: 59 });
+  Object.assign(started[0]!, { pendingCost: 59.5 });
   Object.assign(started[1]!, { pendingCost: 0, isReady: false });
   void discharge(proofs(1));
   await Promise.resolve();
@@ -120,6 +138,21 @@ test("proofs go to the thread that can begin first, and one that still starts co
     [1, 1],
     [1, 1],
   ]);
+  Object.assign(started[0]!, { pendingCost: 0 });
+  Object.assign(started[1]!, { pendingCost: 0, isReady: true });
+  void discharge(proofs(1));
+  await Promise.resolve();
+  assert.deepEqual(counts()[0], [1, 1, 1], "of equals the first");
+});
+
+test("a thread ends after thirty seconds unless another time is set", async () => {
+  const idleTimes: number[] = [];
+  const { discharge } = createVerifiers({ threads: 1 }, ({ idleMs }) => {
+    idleTimes.push(idleMs);
+    return { isReady: true, pendingCost: 0, run: async () => undefined, stop: async () => {} };
+  });
+  await discharge(proofs(1));
+  assert.deepEqual(idleTimes, [30_000]);
 });
 
 test("a thread that is gone is sent nothing more", async () => {
@@ -130,6 +163,13 @@ test("a thread that is gone is sent nothing more", async () => {
   void discharge(proofs(1));
   await Promise.resolve();
   assert.deepEqual(counts(), [[1], [1]]);
+});
+
+test("without threads proofs are checked here", async () => {
+  const { discharge, stop, counts } = scene(0);
+  await assert.rejects(discharge(proofs(1)), "it is none that could hold");
+  await stop();
+  assert.deepEqual(counts(), []);
 });
 
 test("the first failure among all shares is the one that is told", async () => {
