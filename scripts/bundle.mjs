@@ -94,6 +94,20 @@ function noteReferences(references, { onLoad, onResolve }) {
   });
 }
 
+/** What stays outside is seldom used: it must be loaded where it is used, not whenever a program starts. */
+function checkLoadedLate(outputs) {
+  const early = Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .find(
+      ({ path, kind, external }) =>
+        external &&
+        kind === "import-statement" &&
+        !path.startsWith("node:") &&
+        !bundledPackage.external.includes(path),
+    );
+  if (early !== undefined) throw new Error(`${early.path} is loaded at once: import it where it is used`);
+}
+
 /** The files of one bundle, and those it refers to. */
 async function bundleOne(esbuild, entryPoint) {
   const references = [];
@@ -118,6 +132,7 @@ async function bundleOne(esbuild, entryPoint) {
     write: false,
     logLevel: "warning",
   });
+  checkLoadedLate(metafile.outputs);
   const used = new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)));
   return { outputFiles, files: references.filter(({ from }) => used.has(from)).map(({ file }) => file) };
 }

@@ -15,7 +15,8 @@ interface Statement {
 }
 
 /** The server's error with this code (PostgreSQL, appendix A). */
-const serverError = (code: string) => Object.assign(new pg.DatabaseError("refused", 0, "error"), { code });
+const serverError = (code: string) =>
+  Object.assign(new pg.DatabaseError("refused", 0, "error"), { code, severity: "ERROR" });
 
 /** A database whose server answers a statement with rows, "undone", or an error to throw. */
 function databaseOf(answer: (statement: Statement) => readonly Columns[] | "undone" | Error) {

@@ -1,13 +1,8 @@
 import querystring from "node:querystring";
-import {
-  JetStreamApiCodes,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-  jetstreamManager,
-} from "@nats-io/jetstream";
-import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
+
+type Library = typeof import("@nats-io/jetstream");
 
 /** Names in NATS. */
 export interface NatsNames {
@@ -46,20 +41,31 @@ export class StreamConnection {
   readonly #client: JetStreamClient;
   readonly #manager: JetStreamManager;
 
-  private constructor(names: NatsNames, connection: NatsConnection, manager: JetStreamManager) {
+  private constructor(
+    names: NatsNames,
+    parts: {
+      readonly connection: NatsConnection;
+      readonly client: JetStreamClient;
+      readonly manager: JetStreamManager;
+    },
+  ) {
     this.#names = names;
-    this.#connection = connection;
-    this.#client = jetstream(connection, { timeout: TIMEOUT_MS });
-    this.#manager = manager;
+    this.#connection = parts.connection;
+    this.#client = parts.client;
+    this.#manager = parts.manager;
   }
 
   /** Connects, and creates the stream where it is missing. */
   static async open(options: ConnectionOptions, names: NatsNames): Promise<StreamConnection> {
+    // Loaded here, so that services that publish nothing do without them.
+    const { connect } = await import("@nats-io/transport-node");
+    const library = await import("@nats-io/jetstream");
     const connection = await connect(options);
     try {
-      const manager = await jetstreamManager(connection, { timeout: TIMEOUT_MS });
-      const opened = new StreamConnection(names, connection, manager);
-      await opened.#ensureStream();
+      const manager = await library.jetstreamManager(connection, { timeout: TIMEOUT_MS });
+      const client = library.jetstream(connection, { timeout: TIMEOUT_MS });
+      const opened = new StreamConnection(names, { connection, client, manager });
+      await opened.#ensureStream(library);
       return opened;
     } catch (error) {
       await connection.close();
@@ -88,13 +94,14 @@ export class StreamConnection {
     await this.#connection.close();
   }
 
-  async #ensureStream(): Promise<void> {
+  async #ensureStream(library: Library): Promise<void> {
     const { stream, prefix } = this.#names;
     try {
       await this.#manager.streams.info(stream);
     } catch (error) {
-      if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound)
-        throw error;
+      const isMissing =
+        error instanceof library.JetStreamApiError && error.code === library.JetStreamApiCodes.StreamNotFound;
+      if (!isMissing) throw error;
       await this.#manager.streams.add({ name: stream, subjects: [`${prefix}.>`] });
     }
   }

@@ -1,4 +1,4 @@
-import pg from "pg";
+import type pg from "pg";
 import { StoreUnavailable } from "../errors.ts";
 
 /** Maximum number of connections of one process: one writes, the others read. */
@@ -25,11 +25,13 @@ export interface DatabaseOptions {
  * Opens connections to the database at an address such as `postgres://user@host/name`, as they are needed. A commit is
  * answered once it is on the server's disk and, if there are synchronous standbys, on theirs.
  */
-export function openDatabase(address: string, options: DatabaseOptions = {}): Database {
+export async function openDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
   const { maxConnections = MAX_CONNECTIONS, connectMs = CONNECT_TIMEOUT_MS } = options;
   const { statementMs = STATEMENT_TIMEOUT_MS, idleMs = STATEMENT_TIMEOUT_MS } = options;
   const { queryMs = 2 * statementMs } = options;
-  const database = new pg.Pool({
+  // Loaded here, so that services without such a database do without the driver.
+  const { Pool } = (await import("pg")).default;
+  const database = new Pool({
     connectionString: address,
     application_name: "anulo",
     max: maxConnections,
@@ -83,7 +85,12 @@ export function isConnectionLost(error: unknown): boolean {
   return code === undefined || /^(?:08|53300|57P|25P03)/.test(code);
 }
 
-/** The server's error code; undefined for other errors, as of connections. Source: PostgreSQL, appendix A. */
+/**
+ * The server's error code; undefined for other errors, as of connections, whose codes are the system's. Every error of
+ * the server has a severity. Source: PostgreSQL, appendix A and section "Error and Notice Message Fields".
+ */
 export function codeOf(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
+  if (!(error instanceof Error)) return undefined;
+  const { code, severity } = error as Partial<pg.DatabaseError>;
+  return severity === undefined ? undefined : code;
 }

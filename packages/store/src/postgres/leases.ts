@@ -103,14 +103,14 @@ export async function openWalletLeases(
   { fleet, lifetimeMs }: LeaseOptions,
 ): Promise<WalletLeases> {
   const patienceMs = Math.max(500, lifetimeMs / 2);
-  const database = openDatabase(address, {
+  const database = await openDatabase(address, {
     maxConnections: MAX_CONNECTIONS,
     connectMs: patienceMs,
     statementMs: patienceMs,
     idleMs: patienceMs,
   });
   const answerMs = Math.round(ANSWER_SHARE * lifetimeMs);
-  const quick = openDatabase(address, {
+  const quick = await openDatabase(address, {
     maxConnections: MEMBER_CONNECTIONS,
     connectMs: answerMs,
     statementMs: answerMs,

@@ -54,7 +54,7 @@ export async function openPostgresEngine(
   options: PostgresOptions = {},
 ): Promise<PostgresEngine> {
   const { patienceMs = 60_000, idleMs } = options;
-  const database = openDatabase(address, { ...(idleMs !== undefined && { idleMs }) });
+  const database = await openDatabase(address, { ...(idleMs !== undefined && { idleMs }) });
   await prepareSchema(database).catch(async (error: unknown) => {
     await database.end();
     throw error;
