@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../until.ts";
 
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 
 /** Why no server can be started here, or undefined. Throws where the real programs are required. */
 export function natsMissing(): string | undefined {

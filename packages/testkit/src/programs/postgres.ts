@@ -8,7 +8,7 @@ import { until } from "../until.ts";
 
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 const USER = "anulo";
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 /** For a line of each row of some thousand wallets. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 

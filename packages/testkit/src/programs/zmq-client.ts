@@ -13,7 +13,7 @@ export type ZmqClient = {
 
 /** Where Python is looked for: first the one by name, then the system's, for which packages are installed. */
 const pythons = ["python3", "/usr/bin/python3"];
-const WITHIN_MS = 20_000;
+const WITHIN_MS = 120_000;
 
 /** Prints that the handshake is done, then a line for each message; a message of many parts is shown as an error. */
 const program = `
