@@ -31,6 +31,8 @@ export class LogHolder {
   #owner: string | undefined;
   #opened: { readonly events: OpenEvents; readonly process: string } | undefined;
   #lookUnderWay: Promise<void> | undefined;
+  /** Never rejects: who began to close the log learns why that failed. */
+  #closing: Promise<void> = Promise.resolve();
   #retryAt = 0;
   #isLeaving = false;
   #failure: unknown;
@@ -112,16 +114,23 @@ export class LogHolder {
     await leases.handOver(process, LEASE);
   }
 
+  /** Resolves once the log is closed, also where that has begun before. */
   async #close(): Promise<void> {
-    const opened = this.#opened;
+    const events = this.#opened?.events;
     this.#opened = undefined;
-    await opened?.events.close();
+    if (events === undefined) return await this.#closing;
+    const closing = events.close();
+    this.#closing = closing.catch(() => undefined);
+    await closing;
   }
 
   /** Closes the log at once, since another process may have it by now. */
   lost(): void {
     this.#owner = undefined;
-    const closing = this.#close();
+    this.#logFailure(this.#close());
+  }
+
+  #logFailure(closing: Promise<void>): void {
     void closing.catch((error) => this.#parts.log.warn("the event log can't be closed", { error }));
   }
 
@@ -129,7 +138,7 @@ export class LogHolder {
   beginToLeave(): void {
     this.#isLeaving = true;
     const hasOthers = (this.#parts.membership()?.members.length ?? 0) > 1;
-    if (hasOthers && this.#opened !== undefined) void this.#leave();
+    if (hasOthers && this.#opened !== undefined) this.#logFailure(this.#leave());
   }
 
   async #leave(): Promise<void> {
