@@ -158,8 +158,9 @@ describe("the event log of a fleet", { skip: postgresMissing() }, () => {
     for (let i = 0; i < 3; i++)
       await all[i]!.call("create_wallet", { language: "English" }, `/wallets/v${i}`);
     let isOver = false;
+    let hasEnded = false;
     t.after(() => {
-      isOver = true;
+      hasEnded = true;
     });
     /** A process refuses the events of a wallet that another one has. */
     const appendAnywhere = async (entry: Parameters<Started["events"]["log"]["append"]>[0]) => {
@@ -174,13 +175,13 @@ describe("the event log of a fleet", { skip: postgresMissing() }, () => {
     };
     const tell = async (number: number) => {
       let change = 1;
-      for (; !isOver || change < 50; change++) {
+      for (; !hasEnded && (!isOver || change < 50); change++) {
         const events = [
           { type: "told", i: change },
           { type: "told", i: -change },
         ];
         const entry = { source: sourceOf(number), wallet: `v${number}`, change, events };
-        await until(() => appendAnywhere(entry));
+        await until(async () => hasEnded || (await appendAnywhere(entry)));
         // So few that each of them can be read and delivered in the end.
         await delay(20);
       }
