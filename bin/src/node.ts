@@ -159,7 +159,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
     ...options,
     onMigration: createMigrationBar(),
     onUnusualBlockRate: onUnusualBlockRate,
-    onRead: optimizeInUse(),
+    onRead: optimizeInUse().onRead,
     ...(address && { onCall: calls.onCall }),
   });
   mkdirSync(dirname(options.databasePath), { recursive: true });

@@ -208,8 +208,7 @@ export async function runWallet(args: readonly string[]): Promise<void> {
   const address = metricsAddressOf(flags);
   const calls = createCallTally();
   const signalled = untilSignalled();
-  const onRead = optimizeInUse();
-  const service = await start({ ...options, onRead, ...(address && { onCall: calls.onCall }) });
+  const service = await start({ ...options, ...optimizeInUse(), ...(address && { onCall: calls.onCall }) });
   const endWatch = await watch(service, { calls, address, log: options.log }).catch(async (error) => {
     await service.stop();
     throw error;

@@ -18,7 +18,7 @@ test("this version of Node.js knows the flags of V8 that are set at the start an
     tuneEngine();
     setHeapGrowth("least");
     setHeapGrowth("usual");
-    const onRead = optimizeInUse();
+    const { onRead } = optimizeInUse();
     for (let i = 0; i < 1000; i++) onRead();
     console.log("set");
   `;
@@ -33,7 +33,7 @@ test("functions are optimised soon from the 300th call on that reads", () => {
     v8.setFlagsFromString = () => flags++;
     syncBuiltinESMExports();
     const { optimizeInUse } = await import(${engine});
-    const onRead = optimizeInUse();
+    const { onRead } = optimizeInUse();
     for (let i = 1; i < 300; i++) onRead();
     const before = flags;
     onRead();
@@ -42,4 +42,28 @@ test("functions are optimised soon from the 300th call on that reads", () => {
     console.log(before, then > 0, flags === then);
   `;
   assert.deepEqual(run(script), { stdout: "0 true true\n", stderr: "" });
+});
+
+test("functions are optimised soon while a wallet scans many blocks, and late after it unless the service is in use", () => {
+  const script = `
+    import { syncBuiltinESMExports } from "node:module";
+    import v8 from "node:v8";
+    const flags = [];
+    v8.setFlagsFromString = (flag) => flags.push(flag);
+    syncBuiltinESMExports();
+    const { optimizeInUse, tuneEngine } = await import(${engine});
+    const optimized = (step) => {
+      flags.length = 0;
+      step();
+      return flags.filter((flag) => !flag.includes("space") && !flag.includes("-no-")).join(" ");
+    };
+    const late = optimized(tuneEngine);
+    const { onRead, onLongScan } = optimizeInUse();
+    const soon = optimized(() => onLongScan(true));
+    const after = optimized(() => onLongScan(false));
+    for (let i = 0; i < 300; i++) onRead();
+    const inUse = optimized(() => onLongScan(true)) + optimized(() => onLongScan(false));
+    console.log(soon !== late, after === late, inUse === "");
+  `;
+  assert.deepEqual(run(script), { stdout: "true true true\n", stderr: "" });
 });

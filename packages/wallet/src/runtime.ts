@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
 import { SharedBlockIds } from "./packed/block-ids.ts";
 import { HeightTally } from "./scan/height-tally.ts";
+import { LongScans } from "./scan/long-scans.ts";
 import { ScanThreads } from "./scan/scan-threads.ts";
 import { SendingCounts } from "./sending-counts.ts";
 import { WorkThreads } from "./threads/work-threads.ts";
@@ -16,6 +17,7 @@ export type Runtime = {
   readonly sending: SendingCounts;
   /** The heights at which open wallets are. */
   readonly heights: HeightTally;
+  readonly longScans: LongScans;
   /** The ids of the blocks that they have scanned. */
   readonly blockIds: SharedBlockIds;
   /** Rounds of CryptoNight for deriving a key from a password, or for an encrypted set; 1 if undefined. */
@@ -24,11 +26,14 @@ export type Runtime = {
 
 export type RuntimeOptions = Partial<Pick<Runtime, "clock" | "random" | "kdfRounds">> & {
   /** Maximum number of threads for jobs; one per processor if left out, with 0 everything runs in the caller's thread. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
+  /** Called when scans of many blocks begin, and when the last of them has ended. */
+  readonly onLongScan?: ((isUnderWay: boolean) => void) | undefined;
 };
 
 /** Creates a runtime. Threads start when they are first needed; `closeRuntime` ends them. */
-export function createRuntime({ concurrency, clock, random, kdfRounds }: RuntimeOptions = {}): Runtime {
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  const { concurrency, clock, random, kdfRounds, onLongScan } = options;
   const threads = new WorkThreads();
   if (concurrency !== undefined) threads.most = concurrency;
   return {
@@ -38,6 +43,7 @@ export function createRuntime({ concurrency, clock, random, kdfRounds }: Runtime
     random: random ?? randomBytes,
     sending: new SendingCounts(),
     heights: new HeightTally(),
+    longScans: new LongScans(onLongScan),
     blockIds: new SharedBlockIds(),
     kdfRounds,
   };

@@ -58,6 +58,8 @@ export type WalletServiceOptions = Pick<
    * own from `concurrency` and `kdfRounds`.
    */
   readonly runtime?: Runtime;
+  /** Called when scans of many blocks begin, and when the last of them has ended; not with a `runtime` of the caller. */
+  readonly onLongScan?: (isUnderWay: boolean) => void;
   /** Maximum number of wallets open at once by their names; 1,000 if left out. */
   readonly maxOpen?: number;
   /** Seconds without a call after which a wallet that was opened on demand is closed; 600 if left out. */

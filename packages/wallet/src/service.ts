@@ -122,7 +122,9 @@ export class WalletService implements Common {
     this.access = access;
     this.#fleet = fleet;
     this.serviceEvents = events ?? "The service keeps no events: start it with --events";
-    this.runtime = options.runtime ?? createRuntime(options);
+    // The clock of the options is another: it returns milliseconds.
+    const { concurrency, kdfRounds, onLongScan } = options;
+    this.runtime = options.runtime ?? createRuntime({ concurrency, kdfRounds, onLongScan });
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
     this.#wallets = new OpenWallets(this);

@@ -210,6 +210,7 @@ export class WalletScans {
     } finally {
       this.#isScanning = false;
       this.#meter.end();
+      this.#wallet.runtime.longScans.end(this);
     }
     const last = state.outputs.at(state.outputs.count - 1)?.txHash;
     const receivedMoney = last !== undefined && (newest === undefined || !equalBytes(last, newest));
@@ -251,6 +252,8 @@ export class WalletScans {
 
   async #keep(batch: BlocksChange, { encoded, targetHeight }: Arrived): Promise<void> {
     const { recent, height } = this.#ledger.state;
+    // Blocks may still come when their scan has ended.
+    if (this.#isScanning) this.#wallet.runtime.longScans.note(this, targetHeight - batch.fromHeight);
     const change = trimKnown(recent, batch);
     if (change.count === 0 && change.partId === undefined) return;
     if (change.restOfId !== undefined && !isRestOfBlock(change, this.#ledger.state))

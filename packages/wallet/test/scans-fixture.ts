@@ -14,11 +14,16 @@ const keys = createKeys(seededRandom("scans of a test"));
 
 export const newLedger = (): Ledger => createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
 
+type ScansOptions = {
+  readonly skipsCoinbase: boolean;
+  readonly onLongScan?: (isUnderWay: boolean) => void;
+};
+
 /** A wallet's scans; `commit` applies its changes, and resolves once they are written. */
 export function createScans(
   ledger: Ledger,
   commit: (change: WalletChange) => Promise<void>,
-  preferences: { readonly skipsCoinbase: boolean } = { skipsCoinbase: false },
+  { onLongScan, ...preferences }: ScansOptions = { skipsCoinbase: false },
 ) {
   const sent: ToWorker[] = [];
   let client: ScanClient | undefined;
@@ -36,15 +41,15 @@ export function createScans(
     signer: { scanningKeys: keys },
     daemon: { address: { url: "" } },
     preferences,
-    runtime: { ...createRuntime({ concurrency: 0, clock: () => 0 }), scanThreads },
+    runtime: { ...createRuntime({ concurrency: 0, clock: () => 0, onLongScan }), scanThreads },
     commit,
   };
   const scans = new WalletScans(wallet as never, { ledger });
   return {
     ...{ scans, sent },
     /** Blocks that the thread has found. */
-    sendBlocks(change: WalletChange): void {
-      const message = { kind: "blocks", change: new Uint8Array(), targetHeight: 100 } as const;
+    sendBlocks(change: WalletChange, targetHeight = 100): void {
+      const message = { kind: "blocks", change: new Uint8Array(), targetHeight } as const;
       changes.set(message, change);
       client!.receive(message);
     },

@@ -5,7 +5,7 @@ import { createNode, parseKnownBlocks } from "@anulo/node";
 /** What the program does with its engine; taken from where it is built, since no package imports the program. */
 interface Engine {
   tuneEngine(): void;
-  optimizeInUse(): () => void;
+  optimizeInUse(): { readonly onRead: () => void };
   setHeapGrowth(growth: "least" | "usual"): void;
 }
 
@@ -18,7 +18,7 @@ const node = createNode({
   network: "regtest",
   databasePath: databasePath!,
   fixedDifficulty: 1n,
-  onRead: engine.optimizeInUse(),
+  onRead: engine.optimizeInUse().onRead,
   ...(knownBlocks !== "none" && { knownBlocks: parseKnownBlocks(readFileSync(knownBlocks!)) }),
   peers: {
     nodes: { exclusive: [{ kind: "ipv4", host: "127.0.0.1", port: Number(port) }] },
