@@ -1,15 +1,15 @@
 /**
- * Multiples of one point from tables of affine summands j·2^(bits·w)·P, no doublings. Three of the base point, built when
+ * Multiples of one point from tables of affine summands j·2^(bits·w)·P, no doublings. Two of the base point, built when
  * first needed: radix 32 (98 KB) for two secrets, whose entries are chosen by bytes of registers; radix 16 (61 KB) for one,
- * scanned with masks; radix 256 (480 KB) is indexed, for public scalars.
+ * scanned with masks.
  */
 import { FE, elementMask, pairLimbs, pairOf } from "./fe";
 import {
-  AFFINE1, BASE, IDENTITY_AFFINE, PT, addAffine, addCached, copyPoint, dblTimes, gatherAffineSigned, gatherPairs, negateAffineIf,
-  scatterAffine, setIdentity, swapPoint, toCached,
+  AFFINE1, BASE, IDENTITY_AFFINE, PT, addAffine, addCached, copyPoint, dblTimes, gatherPairs, negateAffineIf, setIdentity,
+  swapPoint, toCached,
 } from "./point";
 import { normalizeBatch, storeSummands } from "./affine";
-import { DIGIT_MASKS, radix16, radix256, radix32, writeDigitMasks } from "./digits";
+import { DIGIT_MASKS, radix16, radix32, writeDigitMasks } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
 /** Bytes of a table in radix 32: 52 windows of sixteen entries. */
@@ -21,10 +21,7 @@ const TABLE_32: usize = memory.data(52 * 16 * 120, 16);
 const TABLE_16: usize = memory.data(64 * 8 * 120, 16);
 /** Bytes of the eight entries of a window. */
 const WINDOW_16: usize = 8 * AFFINE1;
-const TABLE_256: usize = memory.data(32 * 128 * 120, 16);
-/** The identity of one lane, for digit 0. */
-const NOTHING: usize = memory.data(120, 16);
-let ready16: bool = false, ready32: bool = false, ready256: bool = false;
+let ready16: bool = false, ready32: bool = false;
 
 const POWER: usize = memory.data(4 * 160, 16), NEXT: usize = memory.data(4 * 160, 16), STEP: usize = memory.data(4 * 160, 16);
 
@@ -171,28 +168,7 @@ function scanEntries(x: usize, y: usize, dSize: i32, eSize: i32): void {
   }
 }
 
-/** o = s·G (lane 0), t·G (lane 1), extended, for public scalars. */
-export function baseMultVartime(o: usize, s: usize, t: usize): void {
-  if (!ready256) {
-    buildTable(TABLE_256, BASE, 32, 128, 8);
-    scatterAffine(NOTHING, NOTHING, IDENTITY_AFFINE);
-    ready256 = true;
-  }
-  radix256(DIGITS, s);
-  radix256(DIGITS + 64, t);
-  setIdentity(o);
-  for (let w: usize = 0; w < 32; ++w) {
-    const d = <i32>load<i16>(DIGITS + 2 * w), e = <i32>load<i16>(DIGITS + 2 * w, 64), table = TABLE_256 + AFFINE1 * 128 * w;
-    gatherAffineSigned(ENTRY, entryOf(table, d), entryOf(table, e), i32(d < 0), i32(e < 0));
-    addAffine(o, o, ENTRY, true);
-  }
-}
-
-@inline function entryOf(table: usize, digit: i32): usize {
-  return digit ? table + AFFINE1 * (abs(digit) - 1) : NOTHING;
-}
-
-/** Overwrites what the constant-time multiplication leaves. */
+/** Overwrites what a multiplication by a secret leaves. */
 export function wipeBase(): void {
   memory.fill(DIGITS, 0, 128);
   memory.fill(ENTRY, 0, 3 * FE);

@@ -38,16 +38,6 @@ export function radix16(out: usize, scalar: usize): void {
   }
 }
 
-/** Writes 32 digits of 16 bits in [−128, 128], least first: radix 256, without branches. */
-export function radix256(out: usize, scalar: usize): void {
-  let carry: i32 = 0;
-  for (let i: usize = 0; i < 32; ++i) {
-    const digit = <i32>load<u8>(scalar + i) + carry;
-    carry = i < 31 ? (digit + 128) >> 8 : 0;
-    store<i16>(out + 2 * i, <i16>(digit - (carry << 8)));
-  }
-}
-
 /** Writes 52 digits in [−16, 16], least first: radix 32, without branches. */
 export function radix32(out: usize, scalar: usize): void {
   let carry: i32 = 0;

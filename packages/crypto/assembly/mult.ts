@@ -21,7 +21,7 @@ export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
     if (i < 63) {
       dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
     }
-    addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
+    addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64), false);
   }
 }
 
@@ -46,8 +46,8 @@ function multByHalves(o: usize, s: usize, t: usize): void {
     if (i < 31) {
       dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
     }
-    addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
-    addScanned(o, SECOND, <i32>load<i8>(DIGITS + i, 32), <i32>load<i8>(DIGITS + i, 96));
+    addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64), true);
+    addScanned(o, SECOND, <i32>load<i8>(DIGITS + i, 32), <i32>load<i8>(DIGITS + i, 96), false);
   }
 }
 
@@ -68,12 +68,31 @@ function scanTable(table: usize, dSize: i32, eSize: i32): void {
   }
 }
 
-/** o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`; −8 ≤ d, e ≤ 8. Reads the whole table. */
-export function addScanned(o: usize, table: usize, d: i32, e: i32): void {
+/**
+ * o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`; −8 ≤ d, e ≤ 8. Reads the whole table.
+ * Without T if a doubling follows.
+ */
+export function addScanned(o: usize, table: usize, d: i32, e: i32, withT: bool): void {
   const dSign = d >> 31, eSign = e >> 31;
   scanTable(table, (d ^ dSign) - dSign, (e ^ eSign) - eSign);
   negateCachedIf(ENTRY, (dSign & 1) | (eSign & 2));
-  addCached(o, o, ENTRY, true);
+  addCached(o, o, ENTRY, withT);
+}
+
+/**
+ * o = s·p for one secret scalar in both lanes, given in radix 16; without T. Time and addresses do not depend on the
+ * scalar.
+ */
+export function multBySecret(o: usize, p: usize, digits: usize): void {
+  multiples(TABLE, p, 8);
+  setIdentity(o);
+  for (let i = 63; i >= 0; --i) {
+    if (i < 63) {
+      dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
+    }
+    const d = <i32>load<i8>(digits + i);
+    addScanned(o, TABLE, d, d, false);
+  }
 }
 
 /** The digits shared by the points of a batch, for `multByDigits`. Returns the index of the highest. */
@@ -81,7 +100,7 @@ export function prepareDigits(digits: usize, scalar: usize): i32 {
   return nonAdjacentForm(digits, scalar, 5);
 }
 
-/** o = s·p for one scalar in both lanes, given as its width-5 non-adjacent form; without T. */
+/** o = s·p for one public scalar in both lanes, given as its width-5 non-adjacent form; without T. */
 export function multByDigits(o: usize, p: usize, digits: usize, top: i32): void {
   oddMultiples(TABLE, p, 8);
   setIdentity(o);

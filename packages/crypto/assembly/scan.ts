@@ -1,13 +1,13 @@
 /** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
 import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
-import { TABLE_32_BYTES, baseMult, baseMultVartime, buildTable32, multByTable32 } from "./base";
-import { radix32 } from "./digits";
-import { multByDigits, prepareDigits } from "./mult";
+import { TABLE_32_BYTES, baseMult, buildTable32, multByTable32 } from "./base";
+import { radix16, radix32 } from "./digits";
+import { multBySecret } from "./mult";
 import { firstBytesOfPair, hashToScalar } from "./keccak";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
 const POINT: usize = memory.data(4 * 160, 16), CACHED: usize = memory.data(4 * 160, 16);
-const NAF: usize = memory.data(256, 16);
+const DIGITS: usize = memory.data(64, 16);
 const MESSAGE: usize = memory.data(64, 16);
 const SCALARS: usize = memory.data(64, 16);
 
@@ -34,16 +34,16 @@ const GROUP: i32 = 512;
 
 /** out_i = 8·s·R_i, `out` of 32·(n + n mod 2) bytes; valid: n bytes. */
 export function deriveBatch(out: usize, valid: usize, secret: usize, keys: usize, n: i32): void {
-  const top = prepareDigits(NAF, secret);
-  for (let i = 0; i < n; i += GROUP) deriveGroup(out + 32 * i, valid + i, top, keys + 32 * i, min(n - i, GROUP));
+  radix16(DIGITS, secret);
+  for (let i = 0; i < n; i += GROUP) deriveGroup(out + 32 * i, valid + i, keys + 32 * i, min(n - i, GROUP));
 }
 
-function deriveGroup(out: usize, valid: usize, top: i32, keys: usize, n: i32): void {
+function deriveGroup(out: usize, valid: usize, keys: usize, n: i32): void {
   const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
   for (let i = 0; i < n; i += 2) {
     const product = products + PT * (i >> 1);
     storeValid(valid, i, n, decompress(POINT, keys + 32 * i, keys + 32 * second(i, n)));
-    multByDigits(product, POINT, NAF, top);
+    multBySecret(product, POINT, DIGITS);
     mulBy8(product, product, false);
   }
   encodeBatch(out, products, (n + 1) >> 1);
@@ -159,7 +159,7 @@ function outputSpendGroup(out: usize, valid: usize, keys: usize, derivations: us
     const j = second(i, n), point = points + PT * (i >> 1);
     derivationScalar(SCALARS, derivations + 32 * i, load<u32>(indices + 4 * i));
     derivationScalar(SCALARS + 32, derivations + 32 * j, load<u32>(indices + 4 * j));
-    baseMultVartime(POINT, SCALARS, SCALARS + 32);
+    baseMult(POINT, SCALARS, SCALARS + 32);
     toCached(CACHED, POINT);
     storeValid(valid, i, n, decompress(POINT, keys + 32 * i, keys + 32 * j));
     subCached(point, POINT, CACHED, false);
@@ -203,7 +203,7 @@ function subaddressGroup(out: usize, viewSecret: usize, major: u32, from: u32, n
 export function wipeScan(): void {
   memory.fill(POINT, 0, PT);
   memory.fill(CACHED, 0, PT);
-  memory.fill(NAF, 0, 256);
+  memory.fill(DIGITS, 0, 64);
   memory.fill(MESSAGE, 0, 64);
   memory.fill(SCALARS, 0, 64);
 }

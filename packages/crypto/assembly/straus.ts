@@ -30,7 +30,7 @@ export function straus(o: usize, scalars: usize, points: usize, n: i32, isSecret
     if (w < 63) for (let i = 1; i <= 4; ++i) dbl(RESULT, RESULT, i == 4);
     for (let i = 0; i < pairs; ++i) {
       const at = digits + 128 * i + w, table = tables + 8 * PT * i, d = <i32>load<i8>(at), e = <i32>load<i8>(at, 64);
-      if (isSecret) addScanned(RESULT, table, d, e);
+      if (isSecret) addScanned(RESULT, table, d, e, true);
       else addIndexed(RESULT, table, d, e, true);
     }
   }
