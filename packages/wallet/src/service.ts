@@ -83,7 +83,7 @@ export type ServiceParts = {
 };
 
 /** Milliseconds between two questions to the node for its newest block. */
-const NEWS_MS = 250;
+const NEWS_MS = 500;
 
 export class WalletService implements Common {
   readonly options: WalletServiceOptions;

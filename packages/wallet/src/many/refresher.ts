@@ -73,7 +73,7 @@ export class Refresher {
     this.#watching?.close();
   }
 
-  /** Makes wallets refresh at once if the node has a new block; to be called several times a second. Never rejects. */
+  /** Makes wallets refresh at once if the node has a new block; to be called every now and then. Never rejects. */
   async askForNews(): Promise<void> {
     if (this.#isAsking || this.#wallets.openCount < MANY) return;
     this.#isAsking = true;
