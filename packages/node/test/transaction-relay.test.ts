@@ -36,13 +36,17 @@ interface Stage {
   readonly clock: StillClock;
 }
 
-/** A node whose pool can take two transactions, and that counts as synchronized. */
-async function stage(random: (size: number) => Uint8Array, maxPoolWeight?: number): Promise<Stage> {
+/** A node whose pool can take two transactions, and that counts as synchronized, unless it has yet to meet a peer. */
+async function stage(
+  random: (size: number) => Uint8Array,
+  maxPoolWeight?: number,
+  isOffline = true,
+): Promise<Stage> {
   const clock = stillClock(now());
   const chain = await (maxPoolWeight === undefined ? emptyChain() : emptyChainWithPool(maxPoolWeight));
   const parts = { ...chain.parts, now: () => clock.seconds() };
   await loadBlocks(parts, recordedChain().slice(0, busy));
-  const node = speaking({ ...chain, parts }, { clock, random, isOffline: true });
+  const node = speaking({ ...chain, parts }, { clock, random, isOffline });
   open.push(node);
   return { node, clock };
 }
@@ -292,4 +296,26 @@ test("times of chance have the mean they should have", () => {
   const rounds = 2000;
   const sum = Array.from({ length: rounds }, () => poisson(39, random)).reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(sum / rounds - 39) < 1, String(sum / rounds));
+});
+
+test("transactions are not looked at before the chain is compared with a peer's, nor from one whose chain is fetched", async () => {
+  const scene = await stage(stems, undefined, false);
+  const { chain, protocol } = scene.node;
+  const equal = meetStranger(scene.node);
+  await send(equal, [first], true);
+  assert.equal(chain.parts.pool.get(keyOf(first)), undefined);
+  scene.clock.pass(0.001);
+  assert.equal(protocol.sync.isSynchronized, true);
+  const { currentHeight } = protocol.syncData();
+  const longer = meetStranger(scene.node, {
+    currentHeight: currentHeight + 5,
+    topId: new Uint8Array(32).fill(7),
+  });
+  scene.clock.pass(0.001);
+  assert.equal(protocol.stateOf(longer.peer), "synchronizing");
+  await send(longer, [first], true);
+  assert.equal(chain.parts.pool.get(keyOf(first)), undefined);
+  await send(equal, [second], true);
+  assert.notEqual(chain.parts.pool.get(keyOf(second)), undefined);
+  assert.deepEqual([equal.dropped, longer.dropped], [undefined, undefined]);
 });

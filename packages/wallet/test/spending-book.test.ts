@@ -168,3 +168,30 @@ test("what is a day old is left out when the file is written anew", async () => 
   assert.ok(lines.length < 50, `${lines.length} lines`);
   assert.deepEqual([settled.some((line) => line.includes("old")), settled.length], [false, 2]);
 });
+
+test("a token makes 10,000 payments a day, and the next one once the first is a day old", async () => {
+  const { book, clock } = inMemory();
+  const token = tokenOf(undefined, 100_000n);
+  await (await book.reserve(token, spend(1n))).settle(["first"]);
+  clock.now += 1;
+  for (let i = 1; i < 10_000; i++) await (await book.reserve(token, spend(1n))).settle([]);
+  await assert.rejects(book.reserve(token, spend(1n)), { message: /pay more than 10000 times a day$/ });
+  await book.reserve(tokenOf(undefined, 1n, "other"), spend(1n));
+  clock.now += 24 * HOUR - 2;
+  await assert.rejects(book.reserve(token, spend(1n)), overCap);
+  clock.now += 1;
+  await book.reserve(token, spend(1n));
+  await assert.rejects(book.reserve(token, spend(1n)), overCap);
+});
+
+test("a payment that ends when it is counted no more ends as any other", async () => {
+  const { book, clock } = inMemory();
+  const token = tokenOf(undefined, 100n);
+  const [settled, released] = [await book.reserve(token, spend(40n)), await book.reserve(token, spend(50n))];
+  clock.now += 24 * HOUR;
+  await book.reserve(token, spend(100n));
+  await settled.settle(["late"]);
+  await released.release();
+  assert.deepEqual(book.spentBy("t"), { hour: 100n, day: 100n });
+  assert.equal(book.hasCounted("t", ["late"]), false);
+});
