@@ -70,7 +70,7 @@ function scanTable(table: usize, dSize: i32, eSize: i32): void {
 
 /**
  * o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`; −8 ≤ d, e ≤ 8. Reads the whole table.
- * Without T if a doubling follows.
+ * T is computed only `withT`: a doubling needs none.
  */
 export function addScanned(o: usize, table: usize, d: i32, e: i32, withT: bool): void {
   const dSign = d >> 31, eSign = e >> 31;
