@@ -47,7 +47,7 @@ const optimization =
 /**
  * Most of the functions that a start or a few blocks and payments would have optimised by V8's own measure are not needed
  * for long. Measured late, after 6 MB run of a function instead of 1.2 MB: a wallet service with 100 wallets that follow
- * blocks takes 0.2 s less of 3.4 and 6 MiB less, a start and the first payments as much as before. A service in use is as
+ * blocks takes some 0.2 s less of 3.4 and 1 to 9 MiB less, a start and the first payments as much as before. A service in use is as
  * fast as it gets after little more than a second if functions are optimised soon from its 300th call on, after 6 s if
  * they are not: one caller who asks for 16 outputs at a time got 2,800 answers a second in the third quarter of a second
  * and 7,000 in the sixth, in place of 1,600 to 2,000 and 2,100 to 2,800. So are long scans: late, one of 4,000 blocks

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { WalletChange } from "../src/changes.ts";
+import { createWalletService } from "../src/create-service.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { LongScans } from "../src/scan/long-scans.ts";
 import { blocks } from "./events-fixture.ts";
@@ -77,4 +78,22 @@ test("blocks that are stored after their scan has ended don't begin another", as
   assert.deepEqual(changes, [true, false]);
   while (ledger.state.height < 31) await setImmediate();
   assert.deepEqual(changes, [true, false]);
+});
+
+test("a service reports the long scans of its wallets, whose time is the system's, not that of its own clock", async (t) => {
+  const changes: boolean[] = [];
+  const service = await createWalletService({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    daemon: { url: "" },
+    clock: () => 5,
+    onLongScan: (isUnderWay) => changes.push(isUnderWay),
+  });
+  t.after(() => service.stop());
+  const { longScans, clock } = service.runtime;
+  longScans.note(service, 1000);
+  longScans.end(service);
+  assert.deepEqual(changes, [true, false]);
+  const before = Math.floor(Date.now() / 1000);
+  const time = clock();
+  assert.ok(before <= time && time <= Math.floor(Date.now() / 1000));
 });
