@@ -191,7 +191,19 @@ function secretCallsOf(backend: Backend) {
         tags: Uint32Array.of(256, 256),
       }),
   ];
-  return { calls, secrets: [a, b, c].map((each) => each.subarray(0, 16)) };
+  const forms = [a, b, c].flatMap((each) => [each, signedDigits(each, 4), signedDigits(each, 5)]);
+  return { calls, secrets: forms.map((each) => each.subarray(0, 16)) };
+}
+
+/** The digits by which tables are read, a byte each, least first: those of a secret tell it. */
+function signedDigits(secret: Uint8Array, bits: number): Uint8Array {
+  let rest = BigInt(`0x${Buffer.from(secret).reverse().toString("hex")}`);
+  const [base, half] = [1n << BigInt(bits), 1n << BigInt(bits - 1)];
+  return Uint8Array.from({ length: 40 }, () => {
+    const digit = ((rest + half) & (base - 1n)) - half;
+    rest = (rest - digit) >> BigInt(bits);
+    return Number(digit & 255n);
+  });
 }
 
 /** Results of a call that are secret, too. */
