@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createNode, type Node } from "@anulo/node";
 import { parsePeerAddress } from "@anulo/p2p";
-import { call, freePorts, startDaemon } from "@anulo/testkit";
+import { call, freePorts, type RunningDaemon, startDaemon } from "@anulo/testkit";
 import { makerOf, needsReleases } from "../actors.ts";
 import { loadEras } from "../eras/fixture.ts";
 import { chainHeight, forkHeights, networkWithForks } from "../eras/plan.ts";
@@ -81,6 +81,12 @@ async function hasChain(url: string): Promise<boolean> {
   return Number((await call(url, "get_info", {})).height) === chainHeight;
 }
 
+/** Rejects once a program ends, with what it printed. */
+async function failAtEndOf({ ended, output }: RunningDaemon): Promise<never> {
+  const code = await ended;
+  throw new Error(`a program ended with ${code}:\n${output()}`);
+}
+
 /** The chain in the folder goes to ours, and on to today's release; the three say the same of it. */
 async function syncOn(dataDir: string): Promise<void> {
   const endings: (() => Promise<void>)[] = [];
@@ -90,13 +96,15 @@ async function syncOn(dataDir: string): Promise<void> {
     const ours = await startOurs(first.p2pPort);
     endings.push(() => ours.stop());
     const url = ours.urls[0]!;
-    await until("ours has the chain", () => hasChain(url), withinMs);
+    const fetched = until("ours has the chain", () => hasChain(url), withinMs);
+    await Promise.race([fetched, failAtEndOf(first)]);
     const last = await startDaemon(makerOf("real"), {
       forkHeights,
       peers: [`127.0.0.1:${ours.peerPorts[0]}`],
     });
     endings.push(() => last.stop());
-    await until("today's has the chain", () => hasChain(last.url), withinMs);
+    const passedOn = until("today's has the chain", () => hasChain(last.url), withinMs);
+    await Promise.race([passedOn, failAtEndOf(last)]);
     const lasting = questionsAt(chainHeight).filter(({ method }) => method !== "get_info");
     for (const question of [...lasting, ...atTheEnd]) {
       const expected = await ask(first.url, question);

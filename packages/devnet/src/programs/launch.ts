@@ -35,8 +35,12 @@ process.once("exit", () => {
   for (const child of alive) child.kill("SIGKILL");
 });
 
-/** Starts a program and waits until its port answers. Throws, with what it printed, if it ends or is too slow. */
+/**
+ * Starts a program and waits until its port answers. Throws if another program answers there before, and, with what it
+ * printed, if it ends or is too slow.
+ */
 export async function launch(options: LaunchOptions): Promise<Program> {
+  if (await accepts(options.port)) throw new Error(`port ${options.port} is in use`);
   const child = spawn(options.command, options.args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...options.env },
