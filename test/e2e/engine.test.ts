@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { call, startDaemon, startWallet } from "@anulo/testkit";
+
+/** Prints V8's flags as a program sets them, one a line. */
+const printsFlags = `data:text/javascript,${encodeURIComponent(`
+  import { syncBuiltinESMExports } from "node:module";
+  import v8 from "node:v8";
+  v8.setFlagsFromString = (flag) => process.stderr.write("flag " + flag + "\\n");
+  syncBuiltinESMExports();
+`)}`;
+const env = { NODE_OPTIONS: `--import ${printsFlags}` };
+const CALLS = 300;
+
+const flagsOf = ({ output }: { output(): string }) =>
+  [...output().matchAll(/^flag (.*)$/gm)].map(([, flag]) => flag);
+
+/** The flags that a program set at its start, and those that it has set after so many calls that read. */
+async function flagsOfUse(program: { readonly url: string; output(): string }, method: string) {
+  const atStart = flagsOf(program);
+  for (let i = 0; i < CALLS; i++) await call(program.url, method);
+  // What a program prints may arrive after its answer.
+  for (let i = 0; i < 100 && flagsOf(program).length === atStart.length; i++) await delay(50);
+  return { atStart, inUse: flagsOf(program).slice(atStart.length) };
+}
+
+test("a node and a wallet service have functions optimised late, and soon once they are in use", async () => {
+  const daemon = await startDaemon({ kind: "ours" }, { env });
+  const wallet = await startWallet({ kind: "ours" }, { daemonPort: daemon.port, env });
+  try {
+    for (const [program, method] of [
+      [daemon, "get_block_count"],
+      [wallet, "get_version"],
+    ] as const) {
+      const { atStart, inUse } = await flagsOfUse(program, method);
+      const nameOf = (flag = "") => flag.split("=")[0];
+      const set = new Set(inUse.map(nameOf));
+      assert.ok(set.size > 0, `${method}: ${inUse}`);
+      for (const name of set)
+        assert.ok(
+          atStart.some((flag) => nameOf(flag) === name),
+          name,
+        );
+    }
+  } finally {
+    await wallet.stop();
+    await daemon.stop();
+  }
+});
