@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { call, startDaemon, startWallet } from "@anulo/testkit";
 
-/** Prints V8's flags as a program sets them, one a line. */
-const printsFlags = `data:text/javascript,${encodeURIComponent(`
+/** A module that prints the flags of V8 as a program sets them, one a line. */
+const recordFlags = `data:text/javascript,${encodeURIComponent(`
   import { syncBuiltinESMExports } from "node:module";
   import v8 from "node:v8";
   v8.setFlagsFromString = (flag) => process.stderr.write("flag " + flag + "\\n");
   syncBuiltinESMExports();
 `)}`;
-const env = { NODE_OPTIONS: `--import ${printsFlags}` };
+const env = { NODE_OPTIONS: `--import ${recordFlags}` };
 const CALLS = 300;
 
 const flagsOf = ({ output }: { output(): string }) =>
