@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { call, startDaemon, startWallet } from "@anulo/testkit";
+import { call, startDaemon, startWallet, until } from "@anulo/testkit";
 
 /** A module that prints the flags of V8 as a program sets them, one a line. */
 const recordFlags = `data:text/javascript,${encodeURIComponent(`
@@ -21,7 +20,7 @@ async function flagsOfUse(program: { readonly url: string; output(): string }, m
   const atStart = flagsOf(program);
   for (let i = 0; i < CALLS; i++) await call(program.url, method);
   // What a program prints may arrive after its answer.
-  for (let i = 0; i < 100 && flagsOf(program).length === atStart.length; i++) await delay(50);
+  await until(async () => flagsOf(program).length > atStart.length, 60_000);
   return { atStart, inUse: flagsOf(program).slice(atStart.length) };
 }
 

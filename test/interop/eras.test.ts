@@ -81,10 +81,12 @@ async function hasChain(url: string): Promise<boolean> {
   return Number((await call(url, "get_info", {})).height) === chainHeight;
 }
 
-/** Rejects once a program ends, with what it printed. */
-async function failAtEndOf({ ended, output }: RunningDaemon): Promise<never> {
-  const code = await ended;
-  throw new Error(`a program ended with ${code}:\n${output()}`);
+/** Waits for work that needs a program; rejects, with what the program printed, if it ends before. */
+function whileRuns({ ended, output }: RunningDaemon, work: Promise<void>): Promise<void> {
+  const failed = ended.then((code) => {
+    throw new Error(`a program ended with ${code}:\n${output()}`);
+  });
+  return Promise.race([work, failed]);
 }
 
 /** The chain in the folder goes to ours, and on to today's release; the three say the same of it. */
@@ -96,15 +98,19 @@ async function syncOn(dataDir: string): Promise<void> {
     const ours = await startOurs(first.p2pPort);
     endings.push(() => ours.stop());
     const url = ours.urls[0]!;
-    const fetched = until("ours has the chain", () => hasChain(url), withinMs);
-    await Promise.race([fetched, failAtEndOf(first)]);
+    await whileRuns(
+      first,
+      until("ours has the chain", () => hasChain(url), withinMs),
+    );
     const last = await startDaemon(makerOf("real"), {
       forkHeights,
       peers: [`127.0.0.1:${ours.peerPorts[0]}`],
     });
     endings.push(() => last.stop());
-    const passedOn = until("today's has the chain", () => hasChain(last.url), withinMs);
-    await Promise.race([passedOn, failAtEndOf(last)]);
+    await whileRuns(
+      last,
+      until("today's has the chain", () => hasChain(last.url), withinMs),
+    );
     const lasting = questionsAt(chainHeight).filter(({ method }) => method !== "get_info");
     for (const question of [...lasting, ...atTheEnd]) {
       const expected = await ask(first.url, question);

@@ -1,12 +1,12 @@
 /** How a node's connections and its chain belong together. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { parsePeerAddress } from "@anulo/p2p";
 import { networks } from "@anulo/protocol";
 import { silent } from "@anulo/rpc";
-import { createPeering, type Peering } from "../src/peer-network.ts";
+import { createPeering } from "../src/peer-network.ts";
 import { emptyChain, now } from "./chain-fixture.ts";
+import { until } from "./until.ts";
 
 type Nodes = Parameters<typeof createPeering>[0]["peers"]["nodes"];
 
@@ -24,14 +24,6 @@ async function close({ chain, peering }: Awaited<ReturnType<typeof open>>): Prom
   await chain.close();
 }
 
-async function firstPeerOf({ network }: Peering) {
-  for (;;) {
-    const [peer] = network.peers();
-    if (peer !== undefined) return peer;
-    await delay(10);
-  }
-}
-
 test("what peers send is handled in turns that it shares with the work on the chain", async () => {
   const first = await open({});
   const second = await open({
@@ -39,8 +31,8 @@ test("what peers send is handled in turns that it shares with the work on the ch
   });
   try {
     for (const { chain, peering } of [first, second]) {
-      const peer = await firstPeerOf(peering);
-      assert.equal(peer.slicing.turns, chain.parts.turns);
+      await until(() => peering.network.peers().length === 1);
+      assert.equal(peering.network.peers()[0]!.slicing.turns, chain.parts.turns);
     }
   } finally {
     await close(second);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { parsePeerAddress } from "@anulo/p2p";
 import { createNode, type Node, type NodeOptions } from "../src/index.ts";
 import { goldenState } from "./recorded-chains.ts";
+import { until } from "./until.ts";
 
 type Answer = Record<string, unknown>;
 
@@ -17,13 +17,6 @@ async function call(node: Node, method: string, params: object = {}): Promise<An
   const answer = await ask(node, "/json_rpc", { jsonrpc: "2.0", id: 0, method, params });
   assert.ok(answer.result, JSON.stringify(answer));
   return answer.result as Answer;
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; !(await isSo()); i++) {
-    assert.ok(i < 600, "not within half a minute");
-    await delay(50);
-  }
 }
 
 const common = { network: "regtest", fixedDifficulty: 1n, verifyThreads: 0 } as const;

@@ -25,16 +25,16 @@ export async function freePorts(count: number): Promise<number[]> {
   for (let attempt = 0; ports.length < count; attempt++) {
     if (attempt === MAX_ATTEMPTS + count) throw new Error("no free port");
     const port = randomInt(FIRST_PORT, END_OF_PORTS);
-    if (await reserve(port)) ports.push(port);
+    if (await reservePort(port)) ports.push(port);
   }
   return ports;
 }
 
 /**
- * Binds the UDP port of the same number, which the system releases when this process ends, however it ends; false where
- * another process has it, or the TCP port is in use.
+ * Reserves a TCP port by the UDP port of the same number, which the system releases when this process ends, however it
+ * ends. Returns false where the port is reserved already, or in use.
  */
-async function reserve(port: number): Promise<boolean> {
+export async function reservePort(port: number): Promise<boolean> {
   const reservation = createSocket("udp4").unref();
   reservation.bind({ port, address: "127.0.0.1", exclusive: true });
   const isReserved = await isListening(reservation);

@@ -1,0 +1,10 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Asks until it is so, for half a minute at most: sockets answer when they do. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; !(await isSo()); i++) {
+    assert.ok(i < 600, "not within half a minute");
+    await delay(50);
+  }
+}
