@@ -111,7 +111,7 @@ export {
   checkTimestampNotBefore,
   medianTimestamp,
 } from "./timestamps.ts";
-export type { ChainContext, TransactionCandidate } from "./transaction/candidate.ts";
+export type { ChainContext, TransactionCandidate, UnlockContext } from "./transaction/candidate.ts";
 export { isUnlocked, unlockRule } from "./transaction/rings.ts";
 export { checkSanity } from "./transaction/sanity.ts";
 export {

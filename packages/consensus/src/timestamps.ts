@@ -39,7 +39,7 @@ export function checkTimestampNotBefore(timestamp: number, earliest: number | un
  * Source: blockchain.cpp `get_adjusted_time`, where taking the median sorts the timestamps, so that
  * their last is the latest time, not the latest block's.
  */
-export function adjustedTime(chain: ChainView, now: number): number {
+export function adjustedTime(chain: Pick<ChainView, "recentTimestamps">, now: number): number {
   const timestamps = chain.recentTimestamps(TIMESTAMP_WINDOW);
   if (timestamps.length < TIMESTAMP_WINDOW) return now;
   const target = forkRules(2).secondsPerBlock;

@@ -1,117 +1,26 @@
 import { availableParallelism } from "node:os";
-import type { Checkpoint, KnownBlocks, SeedSchedule } from "@anulo/consensus";
-import type { RandomSource } from "@anulo/crypto";
-import { type Network, type NetworkName, networks } from "@anulo/protocol";
-import {
-  createRpcServer,
-  type Dialect,
-  defaultLimits,
-  type Limits,
-  type Listener,
-  type Log,
-  type Login,
-  type RpcServer,
-  type RpcServerOptions,
-  silent,
-  type TlsOptions,
-  unreadLog,
-  type ZmqEndpoint,
-} from "@anulo/rpc";
-import type { StoreOptions, SyncMode } from "@anulo/storage";
-import { RATE_BLOCKS, type UnusualBlockRate, unusualBlockRate } from "./block-rate.ts";
+import { type AnswerThreads, type RpcServer, silent } from "@anulo/rpc";
+import { RATE_BLOCKS, unusualBlockRate } from "./block-rate.ts";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
 import { createPruner, type Pruner } from "./chain/pruning.ts";
-import { connectionsPerPort } from "./descriptors.ts";
 import { logChain } from "./log-events.ts";
-import type { BackgroundSettings } from "./mining/background.ts";
-import type { PowerSource } from "./mining/background-mode.ts";
 import { Backlog } from "./mining/backlog.ts";
-import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
+import { createMiner, type Miner } from "./mining/miner.ts";
 import { startWhen } from "./mining/start-when.ts";
 import { createNodeMonitor, type NodeMonitor } from "./monitor/monitor.ts";
 import { createNews, type News } from "./news/publish-news.ts";
-import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts";
+import { isOffline, maxConnectionsOf, type NodeOptions, networkOf } from "./node-options.ts";
+import { createPeering, type Peering } from "./peer-network.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
-import { createPow, type Pow, type PowOptions } from "./pow/pow.ts";
+import { createPow, type Pow } from "./pow/pow.ts";
 import { type Bootstrap, createBootstrap } from "./rpc/bootstrap.ts";
-import { type BootstrapChoice, readChoice } from "./rpc/bootstrap-choice.ts";
-import { createCallTracking } from "./rpc/call-tracking.ts";
-import { nodeInterface } from "./rpc/calls.ts";
-import type { NodeContext, NodeServices } from "./rpc/context.ts";
-import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
-import { createAnswerMemory } from "./rpc/memory.ts";
-import { contextsOf, withoutMapping } from "./rpc/request-context.ts";
+import { readChoice } from "./rpc/bootstrap-choice.ts";
+import { serveRpc } from "./serve-rpc.ts";
 import { stopEach } from "./stop-each.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
-
-const defaultListen: readonly Listener[] = [{ host: "127.0.0.1", port: 0 }];
-
-/** Options of a node. All but the network may be left out. */
-export interface NodeOptions
-  extends Pick<RpcServerOptions<never>, "onCall" | "onRead" | "pages">,
-    Pick<StoreOptions, "onMigration"> {
-  /** A network's name; or its parameters, for tests on chains with other hard forks. */
-  readonly network: NetworkName | Network;
-  /** The database file; if left out, a temporary one, deleted when the node stops. */
-  readonly databasePath?: string | undefined;
-  /** When blocks are flushed to disk; by default soon after, see docs/database.md. */
-  readonly syncMode?: SyncMode | undefined;
-  /** Whether the blocks beside the main chain are kept over a restart; by default they are dropped at the start. */
-  readonly keepAltBlocks?: boolean | undefined;
-  /** Removes the proofs of old transactions, except for one stripe of the chain. */
-  readonly pruneBlockchain?: boolean | undefined;
-  /** Difficulty of every block, on test chains; by default it follows from the chain. */
-  readonly fixedDifficulty?: bigint | undefined;
-  /** When RandomX changes its seed, on test chains; by default as on every network. */
-  readonly seedSchedule?: SeedSchedule | undefined;
-  /** Block ids that the chain must have, besides those built in for its network. */
-  readonly checkpoints?: readonly Checkpoint[] | undefined;
-  /** The known beginning of the chain, whose blocks need no proofs; if left out, every block is verified in full. */
-  readonly knownBlocks?: KnownBlocks | undefined;
-  /** How RandomX is computed; by default by the system's library if there is one. */
-  readonly hashing?: Pick<PowOptions, "isPortable" | "disabledFlags"> | undefined;
-  /** Where the RPC listens; by default on a free port of 127.0.0.1. */
-  readonly listen?: readonly Listener[] | undefined;
-  readonly dialect?: Dialect | undefined;
-  readonly login?: Login | undefined;
-  readonly limits?: Partial<Limits> | undefined;
-  /** If left out, RPC is not encrypted. */
-  readonly tls?: TlsOptions | undefined;
-  /** Origins whose web pages may use RPC. */
-  readonly origins?: readonly string[] | undefined;
-  /** Threads that check proofs; with 0 they are checked in this thread. By default one per processor. */
-  readonly verifyThreads?: number | undefined;
-  /** How many descriptors the process may open; ports share what is left of them. By default they are not limited. */
-  readonly descriptors?: number | undefined;
-  /** Bans, for a day, callers that keep requesting another chain; by default none is banned. */
-  readonly banFailingCallers?: boolean | undefined;
-  /** Mines from the start. */
-  readonly mining?: MiningOrder | undefined;
-  /** When background mining may work; by default as in the original. */
-  readonly backgroundMining?: BackgroundSettings | undefined;
-  /** Returns the machine's source of power; by default it is unknown. */
-  readonly powerSource?: (() => PowerSource) | undefined;
-  /** Weight (bytes) of waiting transactions above which the cheapest are dropped. */
-  readonly maxPoolWeight?: number | undefined;
-  /** Options of the connections to peers; if left out, there are none. */
-  readonly peers?: PeerOptions | undefined;
-  /** Called when blocks arrive at a rate that chance does not explain. */
-  readonly onUnusualBlockRate?: ((rate: UnusualBlockRate) => void) | undefined;
-  /** Another node that answers while this one is behind. */
-  readonly bootstrap?: BootstrapChoice | undefined;
-  /** ZeroMQ endpoints at which events of chain and pool are published; none by default. */
-  readonly publishAt?: readonly ZmqEndpoint[] | undefined;
-  /** Never connects to peers. */
-  readonly offline?: boolean | undefined;
-  /** Unix seconds; by default the system's clock. */
-  readonly now?: (() => number) | undefined;
-  /** Source of the keys of miner transactions; by default the system's. */
-  readonly random?: RandomSource | undefined;
-  readonly log?: Log | undefined;
-}
 
 /** A node. It can be started once and stopped once. */
 export interface Node {
@@ -145,6 +54,7 @@ interface Running {
   readonly cancelMining: () => void;
   readonly bootstrap: Bootstrap;
   readonly server: RpcServer;
+  readonly callThreads: AnswerThreads;
   readonly peering: Peering;
   readonly news: News | undefined;
   /** ZeroMQ endpoints in use. */
@@ -155,10 +65,6 @@ interface Running {
 const POOL_CLEANUP_MS = 60_000;
 const BLOCK_RATE_MS = 90_000;
 const systemClock = () => Math.floor(Date.now() / 1000);
-
-function networkOf({ network }: NodeOptions): Network {
-  return typeof network === "string" ? networks[network] : network;
-}
 
 /** Creates a node of any network. Throws BadBootstrap. */
 export function createNode(options: NodeOptions): Node {
@@ -239,6 +145,7 @@ type StartedParts = { -readonly [K in keyof Running]?: Running[K] };
 function stopAll(parts: StartedParts): Promise<void> {
   const {
     server,
+    callThreads,
     bootstrap,
     chain,
     pruner,
@@ -258,6 +165,7 @@ function stopAll(parts: StartedParts): Promise<void> {
     () => pruner?.stop(),
     () => bootstrap?.stop(),
     () => server?.stop(),
+    () => callThreads?.stop(),
     () => news?.stop(),
     () => verifiers?.stop(),
     () => pow?.stop(),
@@ -353,8 +261,8 @@ async function startAll(
   const bootstrap = bootstrapOf(options, { chain, peering });
   startedParts.bootstrap = bootstrap;
   const behind = { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop };
-  const server = await serve(options, behind);
-  startedParts.server = server;
+  const { server, callThreads } = await serveRpc(options, behind);
+  Object.assign(startedParts, { server, callThreads });
   stopped.throwIfAborted();
   // What the check finds is reported as a fault. The most important part was checked at opening, so callers need not
   // wait for the rest.
@@ -367,7 +275,7 @@ async function startAll(
     setInterval(() => checkBlockRate(options, chain, peering), BLOCK_RATE_MS).unref(),
   ];
   const publishedAt = publisher?.addresses ?? [];
-  const served = { peering, bootstrap, server, news, publishedAt, timers };
+  const served = { peering, bootstrap, server, callThreads, news, publishedAt, timers };
   return { chain, pruner, verifiers, pow, miner, cancelMining, ...served };
 }
 
@@ -401,10 +309,6 @@ function checkBlockRate(options: NodeOptions, { parts }: OpenChain, { protocol }
   options.onUnusualBlockRate?.(rate);
 }
 
-function isOffline({ offline, peers }: NodeOptions): boolean {
-  return offline ?? peers === undefined;
-}
-
 /** Errors of pruning in the background are faults of the disk, which the store reports. */
 function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain): Pruner {
   const onProgress = ({ height, end }: { readonly height: number; readonly end: number }) =>
@@ -427,74 +331,4 @@ function bootstrapOf(
   });
   if (options.bootstrap !== undefined) bootstrap.choose(options.bootstrap);
   return bootstrap;
-}
-
-interface ServedParts {
-  readonly chain: OpenChain;
-  readonly pruner: Pruner;
-  readonly pow: Pow;
-  readonly peering: Peering;
-  readonly miner: Miner;
-  readonly bootstrap: Bootstrap;
-  readonly backlog: Backlog;
-  readonly now: () => number;
-  readonly requestStop: () => void;
-}
-
-/** How many connections each port accepts: the peers', those of callers, and those of subscribers. */
-function maxConnectionsOf(options: NodeOptions): number {
-  const { listen = defaultListen, publishAt = [], descriptors = Number.POSITIVE_INFINITY } = options;
-  return connectionsPerPort(1 + listen.length + publishAt.length, descriptors);
-}
-
-async function serve(
-  options: NodeOptions,
-  { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop }: ServedParts,
-): Promise<RpcServer> {
-  const { listen = defaultListen, dialect, login, log = unreadLog() } = options;
-  const { connections = defaultLimits.connections, ...limits } = options.limits ?? {};
-  let server: RpcServer | undefined;
-  const { bans } = peering.network;
-  let changes = 0;
-  chain.events.listen(() => changes++);
-  const services: NodeServices = {
-    parts: chain.parts,
-    pruner,
-    pow,
-    peers: peering.protocol,
-    network: peering.network,
-    neededStripe: () => peering.neededStripe(),
-    miner,
-    backlog,
-    random: options.random,
-    startTime: now(),
-    offline: isOffline(options),
-    bans,
-    failingCallers: options.banFailingCallers === true ? createFailingCallers(bans) : forgiving,
-    bootstrap,
-    calls: createCallTracking(),
-    log,
-    memory: createAnswerMemory(chain.parts),
-    changes: () => changes,
-    connectionCount: () => server?.connectionCount() ?? 0,
-    requestStop,
-  };
-  server = await createRpcServer<NodeContext>({
-    ...nodeInterface(),
-    listen,
-    isShutOut: (remoteAddress) =>
-      bans.isInUse() && (bans.secondsLeft(withoutMapping(remoteAddress)) ?? 0) > 0,
-    context: contextsOf(services),
-    rowsRead: () => chain.parts.store.rowsRead(),
-    ...(dialect !== undefined && { dialect }),
-    ...(login !== undefined && { login }),
-    limits: { ...limits, connections: Math.min(connections, maxConnectionsOf(options)) },
-    ...(options.tls !== undefined && { tls: options.tls }),
-    ...(options.origins !== undefined && { origins: options.origins }),
-    pages: options.pages,
-    log: log.in("daemon.rpc"),
-    onCall: options.onCall,
-    onRead: options.onRead,
-  });
-  return server;
 }

@@ -6,8 +6,9 @@ import { type Drawn, RowMeter, RpcError } from "@anulo/rpc";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { compareTableOrder } from "../src/pool/table-order.ts";
 import { blockHandlers } from "../src/rpc/blocks.ts";
-import { errorCodes, type NodeContext } from "../src/rpc/context.ts";
+import type { NodeContext } from "../src/rpc/context.ts";
 import { noHeader } from "../src/rpc/describe-block.ts";
+import { errorCodes } from "../src/rpc/refusal.ts";
 import { emptyChain, mine } from "./chain-fixture.ts";
 
 let chain: OpenChain;

@@ -5,7 +5,8 @@ import { seedHeight } from "@anulo/consensus";
 import { genesisBlock, networks, writeBlock } from "@anulo/protocol";
 import type { PowWork } from "../src/pow/work.ts";
 import type { NodeContext } from "../src/rpc/context.ts";
-import { describeHeaderOf, describeKnownHeader } from "../src/rpc/headers.ts";
+import { describeHeaderOf } from "../src/rpc/headers.ts";
+import { describeKnownHeader } from "../src/rpc/read-blocks.ts";
 
 const genesis = genesisBlock(networks.mainnet);
 const idOf = (height: number, branch = 1) => new Uint8Array(32).fill(branch).fill(height % 251, 1, 3);

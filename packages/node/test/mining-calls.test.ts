@@ -6,8 +6,9 @@ import { type Network, networks, writeBlock } from "@anulo/protocol";
 import { RpcError } from "@anulo/rpc";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
-import { errorCodes, type NodeContext } from "../src/rpc/context.ts";
+import type { NodeContext } from "../src/rpc/context.ts";
 import { miningHandlers } from "../src/rpc/mining.ts";
+import { errorCodes } from "../src/rpc/refusal.ts";
 import { emptyChain, minerKeys, pow } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 

@@ -34,7 +34,15 @@ export { devnet } from "./devnet/devnet.ts";
 export type { Dialect } from "./dialect.ts";
 export type { Login } from "./digest-auth.ts";
 export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
-export { BadJson, byteStringOf, formatJson, type Json, type JsonObject, Real } from "./json.ts";
+export {
+  BadJson,
+  byteStringOf,
+  formatJson,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  Real,
+} from "./json.ts";
 export { parseJson } from "./json-parser.ts";
 export { categoriesOfLevel, documentedCategories } from "./log/categories.ts";
 export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
@@ -96,16 +104,30 @@ export { type Bearer, FORBIDDEN, scopeRefusal, type TokenAuth, wrongWallet } fro
 export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { type CallTally, createCallTally } from "./server/call-tally.ts";
 export type { Elsewhere, InternalTarget, NamedRequest } from "./server/elsewhere.ts";
-export { byteCosts, defaultLimits, divideLimits, isPrivateAddress, type Limits } from "./server/limits.ts";
+export {
+  byteCosts,
+  defaultLimits,
+  divideLimits,
+  isPrivateAddress,
+  type Limits,
+  limitsOfCallers,
+} from "./server/limits.ts";
 export { RowMeter } from "./server/row-meter.ts";
 export { type RpcSource, rpcMetrics } from "./server/rpc-metrics.ts";
 export {
   createRpcServer,
+  hasStrangers,
   type Listener,
   type RpcServer,
   type RpcServerOptions,
   type ShareUsage,
 } from "./server/server.ts";
+export {
+  type AnswerThreads,
+  type CallRequest,
+  createAnswerThreads,
+} from "./server/threads/answer-threads.ts";
+export { serveThread } from "./server/threads/serve-thread.ts";
 export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export {

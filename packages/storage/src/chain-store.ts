@@ -5,7 +5,6 @@ import { applyBlock, undoBlock } from "./block-changes.ts";
 import { type ChainCheck, checkChain, type FactReader } from "./check-chain.ts";
 import { isSystemFault, writeFailed } from "./damage.ts";
 import type { Environment } from "./environment.ts";
-import { openEnvironment } from "./environment.ts";
 import type { Flusher } from "./flusher.ts";
 import type { PageCheck } from "./page-walk.ts";
 import { createPrefetcher, type Prefetch } from "./prefetch.ts";
@@ -284,10 +283,4 @@ export function createStore(opened: OpenDatabase): ChainStore {
       opened.afterClose();
     },
   };
-}
-
-/** Opens an existing chain database read-only, for instance in a worker thread. */
-export function openReader(path: string): ChainSnapshot {
-  const { root, tables } = openEnvironment(path, { readOnly: true });
-  return { ...createReader(tables), close: () => void root.close() };
 }

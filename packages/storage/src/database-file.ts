@@ -5,6 +5,8 @@
 export interface DatabaseFile {
   transactionSync<T>(action: () => T): T;
   useReadTransaction(): Snapshot;
+  /** Ends the transaction in which this thread reads: the next read begins one. */
+  resetReadTxn(): void;
   /** Removes readers whose processes are gone. */
   readerCheck(): number;
   /** A line for each reader. */

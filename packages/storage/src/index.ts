@@ -1,7 +1,6 @@
 export type { NewBlock, NewOutput, NewTransaction, RemovedBlock, TransactionFacts } from "./block-changes.ts";
 export { type BulkLoadOptions, bulkLoad, type SortedRows } from "./bulk-load.ts";
 export type { ChainSnapshot, ChainStore, ChainWriter } from "./chain-store.ts";
-export { openReader } from "./chain-store.ts";
 export type { BlockFacts, ChainCheck, FactReader, StoredParts } from "./check-chain.ts";
 export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
 export { lmdbOptions } from "./environment.ts";
@@ -33,3 +32,4 @@ export type {
   RelayPhase,
   TransactionInfo,
 } from "./tables.ts";
+export { openReader, type ThreadReader } from "./thread-reader.ts";

@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import type { TableHandle, Tables } from "./environment.ts";
 import type { OutputName } from "./output-batch.ts";
-import { ReadThreads, THREADS } from "./read-threads.ts";
+import { ReadThreads, THREADS, type ThreadShare } from "./read-threads.ts";
 
 /** Rows at random places of the file that are going to be read. */
 export interface RandomRows {
@@ -31,6 +31,8 @@ export interface PrefetcherOptions {
   readonly fileSize: () => number;
   /** Bytes of memory for the system and its programs. */
   readonly memoryBytes: number;
+  /** How many threads of the system it may use at once; by default all of them. */
+  readonly share?: ThreadShare | undefined;
 }
 
 export interface Prefetcher {
@@ -62,11 +64,11 @@ export function memoryOfProcess(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-export function createPrefetcher({ tables, fileSize, memoryBytes }: PrefetcherOptions): Prefetcher {
+export function createPrefetcher({ tables, fileSize, memoryBytes, share }: PrefetcherOptions): Prefetcher {
   let calls = 0;
   let isLong = false;
   const closing = new AbortController();
-  const threads = new ReadThreads();
+  const threads = new ReadThreads(share);
   const running = new Set<Promise<void>>();
   const isLongerThanMemory = () => {
     if (calls++ % CALLS_PER_SIZE === 0) isLong = fileSize() > SHARE_OF_MEMORY * memoryBytes;

@@ -1,7 +1,13 @@
 /** As many threads as Node.js has for the disk. The same ones flush the file and serve whatever else uses files. */
 export const THREADS = 4;
+/** How many threads may read at once: for all, and for strangers. */
+export interface ThreadShare {
+  readonly forAll: number;
+  readonly forStrangers: number;
+}
+
 /** Strangers must not keep the owner, a block's judging or a flush waiting. */
-const THREADS_OF_STRANGERS = 2;
+const WHOLE_SHARE: ThreadShare = { forAll: THREADS, forStrangers: 2 };
 
 /**
  * Divides the threads of the system among those who have them read: each gets one in the order in which they came, but
@@ -12,6 +18,11 @@ export class ReadThreads {
   #busyForStrangers = 0;
   readonly #waitingStrangers: (() => void)[] = [];
   readonly #waitingOthers: (() => void)[] = [];
+  readonly #share: ThreadShare;
+
+  constructor(share = WHOLE_SHARE) {
+    this.#share = share;
+  }
 
   /** Runs `read` as soon as a thread is free for it; rejects with its errors. */
   async run(read: () => Promise<void>, { isStranger }: { readonly isStranger: boolean }): Promise<void> {
@@ -27,7 +38,8 @@ export class ReadThreads {
   }
 
   #isFreeFor(isStranger: boolean): boolean {
-    return this.#busy < THREADS && !(isStranger && this.#busyForStrangers >= THREADS_OF_STRANGERS);
+    const { forAll, forStrangers } = this.#share;
+    return this.#busy < forAll && !(isStranger && this.#busyForStrangers >= forStrangers);
   }
 
   #take(isStranger: boolean): void {

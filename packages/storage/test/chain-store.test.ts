@@ -8,11 +8,11 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { applyBlock, undoBlock } from "../src/block-changes.ts";
-import { openReader } from "../src/chain-store.ts";
 import { DatabaseInUse, WrongDatabase } from "../src/damage.ts";
 import type { Tables } from "../src/environment.ts";
 import { openEnvironment } from "../src/environment.ts";
 import { openStore } from "../src/open-store.ts";
+import { openReader } from "../src/thread-reader.ts";
 import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
 import { waitingTransaction } from "./waiting-transaction.ts";
 
@@ -431,7 +431,7 @@ test("the sizes of file and disk are those that the system tells", async () => {
   // Others write to the disk, too.
   assert.ok(free > expected / 2 && free < expected * 2, `${free} where ${expected} are free`);
   const reader = openReader(store.path);
-  assert.equal(reader.height(), 1);
-  reader.close();
+  assert.equal(reader.read.height(), 1);
+  await reader.close();
   await store.close();
 });

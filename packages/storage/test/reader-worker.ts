@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { openReader } from "../src/chain-store.ts";
+import { openReader } from "../src/thread-reader.ts";
 
 const reader = openReader(workerData as string);
-parentPort?.postMessage(reader.height());
-reader.close();
+parentPort?.postMessage(reader.read.height());
+await reader.close();

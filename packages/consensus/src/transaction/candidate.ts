@@ -19,6 +19,12 @@ export interface ChainContext {
   now: number;
 }
 
+/** What decides whether outputs with an unlock time may be spent: the chain, and the clock (`now`, Unix seconds). */
+export interface UnlockContext {
+  readonly chain: Pick<ChainView, "height" | "hardForkVersion" | "recentTimestamps">;
+  readonly now: number;
+}
+
 /** The inputs of a transaction whose input types were checked. */
 export function keyInputs({ prefix }: Transaction): KeyInput[] {
   return prefix.inputs.filter((input): input is KeyInput => input.type === "key");

@@ -9,7 +9,7 @@ import type { ChainOutput, ChainView } from "../chain-view.ts";
 import { UNLOCK_LEEWAY_BLOCKS } from "../constants.ts";
 import { adjustedTime } from "../timestamps.ts";
 import { RuleViolation } from "../violations.ts";
-import type { ChainContext } from "./candidate.ts";
+import type { ChainContext, UnlockContext } from "./candidate.ts";
 
 /**
  * Ring sizes must be those of the fork (`forkRules`), and from 12 all the same; smaller only
@@ -97,7 +97,7 @@ export function isUnlocked(unlockTime: bigint, rules: ChainContext): boolean {
 }
 
 /** The same for many unlock times, exact numbers or whole ones below 2^64 as near as a number comes. */
-export function unlockRule({ chain, now }: ChainContext): (unlockTime: bigint | number) => boolean {
+export function unlockRule({ chain, now }: UnlockContext): (unlockTime: bigint | number) => boolean {
   const height = chain.height - 1 + UNLOCK_LEEWAY_BLOCKS;
   // Few outputs have a time, and the chain's own is work to find.
   let latest: number | undefined;

@@ -4,7 +4,7 @@ import { BadSource, type ChainSource, openChainSource } from "@anulo/storage";
 import { createBlockImporter } from "../chain/import-blocks.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "../chain/open-chain.ts";
 import type { ChainParts } from "../chain/parts.ts";
-import type { NodeOptions } from "../node.ts";
+import type { NodeOptions } from "../node-options.ts";
 import { createPow } from "../pow/pow.ts";
 import { stopEach } from "../stop-each.ts";
 import { createVerifiers } from "../verify-workers/verifiers.ts";

@@ -1,5 +1,6 @@
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
-import { type NodeContext, refusal } from "./context.ts";
+import type { NodeContext } from "./context.ts";
+import { refusal } from "./refusal.ts";
 
 /** The answer to a caller that wants to pay. Source: core_rpc_server.cpp `on_rpc_access_submit_nonce`. */
 const unnecessary = { status: "Payment not necessary" };

@@ -8,8 +8,9 @@ import {
   writeBlock,
 } from "@anulo/protocol";
 import { encodeTreeDepth, slotNonce, withAuxiliaryTree } from "../mining/merge-mining.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import type { NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
+import { refusal } from "./refusal.ts";
 
 interface AuxiliaryWork {
   readonly id: string;

@@ -2,9 +2,11 @@ import { type MaybePromise, runSliced, whenFailed, whenReady } from "@anulo/limi
 import { RpcError, type TransactionBlob } from "@anulo/rpc";
 import type { BlockExtent, ChainReader } from "@anulo/storage";
 import { commonHeightSteps } from "../peers/chain-history.ts";
-import { errorCodes, type NodeContext } from "./context.ts";
+import type { ChainCallContext } from "./chain-call-context.ts";
+import type { NodeContext } from "./context.ts";
 import { atThisMoment, drawnAtThisMoment, mapInTurns } from "./in-turns.ts";
 import { poolInfo, requestedInfo } from "./pool-info.ts";
+import { errorCodes } from "./refusal.ts";
 
 /** Limits of one answer. Source: core_rpc_server_commands_defs.h, blockchain.cpp, core_rpc_server.cpp. */
 const MAX_BLOCKS = 1000;
@@ -19,7 +21,7 @@ const MIN_BLOCKS = 3;
 const MAX_HASHES = 10_000;
 const RESTRICTED_BLOCKS = 1000;
 
-const maxBytesFor = ({ restricted }: NodeContext): number => (restricted ? RESTRICTED_BYTES : MAX_BYTES);
+const maxBytesFor = ({ restricted }: ChainCallContext): number => (restricted ? RESTRICTED_BYTES : MAX_BYTES);
 
 const failed = { status: "Failed" };
 
@@ -105,34 +107,38 @@ interface BlocksAndPoolRequest extends BlocksRequest {
 
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
 export function getBlocks(params: BlocksAndPoolRequest, context: NodeContext) {
-  const { requested_info } = params;
+  const { requested_info, pool_info_since, prune } = params;
+  if (requested_info === requestedInfo.blocks) return getBlocksOnly(params, context);
   const daemon_time = context.parts.now();
   if (requested_info > requestedInfo.pool)
     return { ...empty, status: "Failed, wrong requested info", daemon_time };
-  const start = requested_info === requestedInfo.pool ? undefined : startOf(params, context);
-  // From here on nothing pauses: blocks and pool are of one moment.
-  return whenReady(start, (height) => blocksAndPool(params, context, height));
+  const pool = () =>
+    poolInfo({ pool_info_since, prune, maxBytes: maxBytesFor(context) * POOL_SHARE }, context);
+  if (requested_info === requestedInfo.pool) return { ...empty, ...pool().fields, daemon_time };
+  // From where it is known where to start nothing pauses: blocks and pool are of one moment.
+  return whenReady(startOf(params, context), (start) => {
+    const { bytes, fields } = pool();
+    const maxBytes = maxBytesFor(context) - bytes;
+    return {
+      ...blocksFor(params, context, { start, maxBytes }),
+      ...fields,
+      daemon_time: context.parts.now(),
+    };
+  });
 }
 
-function blocksAndPool(params: BlocksAndPoolRequest, context: NodeContext, start: number | undefined) {
-  const { requested_info, pool_info_since, prune } = params;
-  const daemon_time = context.parts.now();
-  const maxBytes = maxBytesFor(context);
-  const isPoolAsked = requested_info !== requestedInfo.blocks;
-  const pool = isPoolAsked
-    ? poolInfo({ pool_info_since, prune, maxBytes: maxBytes * POOL_SHARE }, context)
-    : { bytes: 0, fields: {} };
-  const blocks =
-    requested_info === requestedInfo.pool
-      ? empty
-      : blocksFor(params, context, { start, maxBytes: maxBytes - pool.bytes });
-  return { ...blocks, ...pool.fields, daemon_time };
+/** Answers `/get_blocks.bin` where nothing of the pool is asked for. */
+export function getBlocksOnly(params: BlocksRequest, context: ChainCallContext) {
+  return whenReady(startOf(params, context), (start) => ({
+    ...blocksFor(params, context, { start, maxBytes: maxBytesFor(context) }),
+    daemon_time: context.parts.now(),
+  }));
 }
 
 /** The blocks from `start` on, where the caller's chain and ours part; nothing where there are none. */
 function blocksFor(
   params: BlocksRequest,
-  context: NodeContext,
+  context: ChainCallContext,
   { start, maxBytes }: { readonly start: number | undefined; readonly maxBytes: number },
 ) {
   const { parts, failingCallers, remoteAddress } = context;
@@ -162,7 +168,7 @@ const empty = { blocks: [], output_indices: [], start_height: 0, current_height:
 /** Where blocks are wanted from; undefined where the caller is on another chain, or asks for blocks above ours. */
 function startOf(
   { start_height, block_ids }: BlocksRequest,
-  context: NodeContext,
+  context: ChainCallContext,
 ): MaybePromise<number | undefined> {
   if (start_height === 0) return sharedHeight(block_ids, context);
   return start_height < context.parts.store.read.height() ? start_height : undefined;
@@ -171,14 +177,14 @@ function startOf(
 /** Height of the first of these blocks that we have; looking for it pauses, as others decide how many they are. */
 function sharedHeight(
   ids: readonly Uint8Array[],
-  { parts, signal, rows }: NodeContext,
+  { parts, signal, rows }: ChainCallContext,
 ): MaybePromise<number | undefined> {
   const steps = () => commonHeightSteps(parts.store.read, ids);
   return rows.during((options) => runSliced(steps(), options), { signal });
 }
 
 /** Answers `/get_blocks_by_height.bin`. Source: core_rpc_server.cpp `on_get_blocks_by_height`. */
-export function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: NodeContext) {
+export function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: ChainCallContext) {
   const { parts, restricted, signal, rows } = context;
   if (restricted && heights.length > RESTRICTED_BLOCKS) {
     return { status: "Too many blocks requested in restricted mode", blocks: [] };

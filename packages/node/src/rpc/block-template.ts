@@ -14,8 +14,9 @@ import {
 import { type BlockTemplate, createTemplate, NoTemplate } from "../mining/block-template.ts";
 import type { MinerKeys } from "../mining/miner-transaction.ts";
 import { runWithoutFailures } from "../mining/without-failures.ts";
-import { checkNotBusy, type NodeContext, refusal } from "./context.ts";
+import { checkNotBusy, type NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
+import { refusal } from "./refusal.ts";
 import { difficultyFields } from "./wide-number.ts";
 
 /** Bytes of the tag and the length between the transaction's public key and a nonce. */

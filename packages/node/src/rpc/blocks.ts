@@ -6,22 +6,23 @@ import { compareTableOrder } from "../pool/table-order.ts";
 import { alternateChains } from "./alternate-chains.ts";
 import { getBlocks, getBlocksByHeight, getHashes } from "./block-download.ts";
 import { coinbaseSum } from "./coinbase-sum.ts";
-import { busy, type NodeContext, refusal } from "./context.ts";
-import { blockAt, blockFacts, blockOf, type FoundBlock, noHeader } from "./describe-block.ts";
+import { busy, type NodeContext } from "./context.ts";
+import { blockAt, blockFacts, type FoundBlock, noHeader } from "./describe-block.ts";
 import { hardForkInfo } from "./hard-fork-info.ts";
-import { describeHeaderOf, describeKnownHeader, type Header } from "./headers.ts";
-import { bytesOfHex } from "./hex-params.ts";
-import { atThisMoment, drawnAtThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
-
-/** Blocks and headers a restricted port gives at once. Source: core_rpc_server.cpp RESTRICTED_*. */
-const RESTRICTED_HEADERS = 1000;
-
-function tooHigh(height: bigint, top: number) {
-  return refusal(
-    "tooBigHeight",
-    `Requested block height: ${height} greater than current top block height: ${top}`,
-  );
-}
+import { describeHeaderOf } from "./headers.ts";
+import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
+import {
+  blockByHash,
+  type Header,
+  type HeaderRange,
+  heightForRange,
+  knownBlock,
+  knownHeaders,
+  mainBlock,
+  namedBlock,
+  RESTRICTED_HEADERS,
+} from "./read-blocks.ts";
+import { refusal } from "./refusal.ts";
 
 interface HeaderRequest {
   readonly block: FoundBlock;
@@ -33,44 +34,13 @@ function headerOf(context: NodeContext, { block, fill_pow_hash }: HeaderRequest)
   return describeHeaderOf(context, { read, block, fillPowHash: fill_pow_hash });
 }
 
-function mainBlock({ parts }: NodeContext, height: bigint): FoundBlock {
-  const count = parts.state.view().height;
-  if (height >= BigInt(count)) throw tooHigh(height, count - 1);
-  return blockAt(parts.store.read, Number(height))!;
-}
-
-/** The block with this id, on the main chain or beside it. */
-function blockByHash({ parts }: NodeContext, text: string): FoundBlock {
-  const hash = bytesOfHex(text, 32);
-  if (hash === undefined) {
-    throw refusal("wrongParam", `Failed to parse hex representation of block hash. Hex = ${text}.`);
-  }
-  const block = blockOf(parts.store.read, hash);
-  if (block === undefined)
-    throw refusal("internal", `Internal error: can't get block by hash. Hash = ${text}.`);
-  return block;
-}
-
-function headersRange(
-  params: { start_height: number; end_height: number; fill_pow_hash: boolean },
-  context: NodeContext,
-) {
+function headersRange(params: HeaderRange & { readonly fill_pow_hash: boolean }, context: NodeContext) {
   const { start_height: start, end_height: end, fill_pow_hash } = params;
-  const { parts, restricted } = context;
-  const count = parts.state.view().height;
-  if (end >= count || start > end) throw refusal("tooBigHeight", "Invalid start/end heights.");
-  if (restricted && end - start > RESTRICTED_HEADERS) {
-    throw refusal("restricted", "Too many block headers requested.");
-  }
-  if (!fill_pow_hash || restricted) {
-    let before: FoundBlock | undefined;
-    const headers = drawnAtThisMoment(parts.store, end - start + 1, (read, place) => {
-      before = blockAt(read, start + place, before)!;
-      return describeKnownHeader(context, before, count);
-    });
-    return { headers };
-  }
-  return atThisMoment(parts.store, (moment) => headersWithWork(range(start, end + 1), moment, context));
+  if (!fill_pow_hash || context.restricted) return knownHeaders(params, context);
+  heightForRange(params, context);
+  return atThisMoment(context.parts.store, (moment) =>
+    headersWithWork(range(start, end + 1), moment, context),
+  );
 }
 
 async function headersWithWork(heights: Iterable<number>, moment: Moment, context: NodeContext) {
@@ -124,10 +94,11 @@ export function blockHandlers(): Implemented<NodeContext>[] {
       return whenReady(headerOf(context, { block, fill_pow_hash }), (block_header) => ({ block_header }));
     },
     getBlockHeadersRange: headersRange,
-    getBlock({ height, hash, fill_pow_hash: fillPowHash }, context) {
+    getBlock(params, context) {
+      if (!params.fill_pow_hash) return knownBlock(params, context);
       const { read } = context.parts.store;
-      const block = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
-      const header = describeHeaderOf(context, { read, block, fillPowHash });
+      const block = namedBlock(context, params);
+      const header = describeHeaderOf(context, { read, block, fillPowHash: true });
       return whenReady(header, (block_header) => ({ ...blockFacts(block), block_header }));
     },
     getHeight: (_, { parts }) => {

@@ -1,6 +1,7 @@
 import { type Call, daemonMethods, type Implemented } from "@anulo/rpc";
 import type { AheadNode, CallKey } from "./bootstrap.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import type { NodeContext } from "./context.ts";
+import { refusal } from "./refusal.ts";
 
 interface Asking {
   readonly key: CallKey;

@@ -1,6 +1,6 @@
 import type { RandomSource } from "@anulo/crypto";
 import type { Bans, PeerNetwork } from "@anulo/p2p";
-import { type Dialect, type Log, type RowMeter, RpcError } from "@anulo/rpc";
+import type { Dialect, Log, RowMeter } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Pruner } from "../chain/pruning.ts";
 import type { Backlog } from "../mining/backlog.ts";
@@ -11,6 +11,7 @@ import type { Bootstrap } from "./bootstrap.ts";
 import type { CallTracking } from "./call-tracking.ts";
 import type { FailingCallers } from "./failing-callers.ts";
 import type { AnswerMemory } from "./memory.ts";
+import { refusal } from "./refusal.ts";
 
 /** What the handlers of one node share. */
 export interface NodeServices {
@@ -58,33 +59,10 @@ export interface NodeContext extends NodeServices {
   readonly onWork: (milliseconds: number) => void;
 }
 
-/** Codes of refusals. Source: core_rpc_server_error_codes.h. */
-export const errorCodes = {
-  wrongParam: -1,
-  tooBigHeight: -2,
-  tooBigReserveSize: -3,
-  wrongWalletAddress: -4,
-  internal: -5,
-  wrongBlockBlob: -6,
-  blockNotAccepted: -7,
-  coreBusy: -9,
-  wrongBlockBlobSize: -10,
-  miningToSubaddress: -12,
-  regtestRequired: -13,
-  restricted: -19,
-  unsupportedBootstrap: -20,
-  paymentsNotEnabled: -21,
-} as const;
-
 /** What is answered, in place of an error, while the chain is being fetched. */
 export const busy = { status: "BUSY" } as const;
 
 /** Throws while the chain is being fetched; for calls whose caller would act on what is not the top. */
 export function checkNotBusy({ peers }: NodeContext): void {
   if (!peers.sync.isSynchronized) throw refusal("coreBusy", "Core is busy");
-}
-
-/** A refusal with the original's code. */
-export function refusal(code: keyof typeof errorCodes, message: string): RpcError {
-  return new RpcError(errorCodes[code], message);
 }

@@ -9,7 +9,8 @@ import {
 } from "@anulo/protocol";
 import { type Dialect, lasting, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import type { NodeContext } from "./context.ts";
+import { refusal } from "./refusal.ts";
 
 /** Least weight (bytes) the medians count as. Source: cryptonote_config.h. */
 const PENALTY_FREE_ZONE = 300_000;

@@ -6,6 +6,7 @@ import { findBranch } from "../chain/branch.ts";
 import type { PowWork } from "../pow/work.ts";
 import type { NodeContext } from "./context.ts";
 import { describeHeader, type FoundBlock } from "./describe-block.ts";
+import { depthOf, describeKnownHeader, type Header } from "./read-blocks.ts";
 
 /** The block whose header is requested. */
 interface HeaderOrder {
@@ -27,23 +28,6 @@ export function describeHeaderOf(
   if (!fillPowHash || context.restricted) return describeKnownHeader(context, block);
   const depth = depthOf(context.parts.state.view().height, block.height);
   return whenReady(powHashOf(context, read, block), (powHash) => describeHeader(block, { depth, powHash }));
-}
-
-/** The same, without computing a proof of work, on a chain of so many blocks. */
-export function describeKnownHeader(
-  { dialect, pow, parts }: NodeContext,
-  block: FoundBlock,
-  chainHeight = parts.state.view().height,
-): Header {
-  const powHash = dialect === "upstream" ? undefined : pow.hashOf(block.hash);
-  return describeHeader(block, { depth: depthOf(chainHeight, block.height), powHash: powHash ?? "" });
-}
-
-export type Header = ReturnType<typeof describeHeader>;
-
-/** Blocks of a chain of so many above a height. */
-function depthOf(chainHeight: number, height: number): number {
-  return Math.max(0, chainHeight - height - 1);
 }
 
 function powHashOf({ parts, pow }: NodeContext, read: ChainReader, block: FoundBlock) {

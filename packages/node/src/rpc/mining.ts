@@ -13,9 +13,10 @@ import { publicEntries } from "../mining/backlog.ts";
 import { generateBlocks } from "../mining/generate-blocks.ts";
 import { addAuxPow } from "./add-aux-pow.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
-import { busy, checkNotBusy, type NodeContext, refusal } from "./context.ts";
+import { busy, checkNotBusy, type NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { miningStatus, setLogHashRate, startMining, stopMining } from "./mining-in-node.ts";
+import { refusal } from "./refusal.ts";
 import { splitWide } from "./wide-number.ts";
 
 /** CryptoNight variant 1 reads a nonce that ends there; the original dies of less. */

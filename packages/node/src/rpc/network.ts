@@ -3,8 +3,9 @@ import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, ipv4Text } from "@anulo/rpc";
 import { overviewOf, speedOf } from "../peers/block-queue.ts";
 import { BadBootstrap } from "./bootstrap-choice.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import type { NodeContext } from "./context.ts";
 import { describeConnection, describeKnownPeer } from "./describe-peer.ts";
+import { refusal } from "./refusal.ts";
 
 interface BanRequest {
   readonly host: string;

@@ -8,9 +8,10 @@ import {
   serializeCounts,
 } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
-import { type NodeContext, refusal } from "./context.ts";
+import type { NodeContext } from "./context.ts";
 import { range } from "./in-turns.ts";
 import type { DistributionResponse, KeptDistribution } from "./memory.ts";
+import { refusal } from "./refusal.ts";
 
 interface DistributionRequest {
   readonly amounts: readonly bigint[];

@@ -3,11 +3,12 @@ import { daemon, type Implemented, implementFor, RpcError } from "@anulo/rpc";
 import type { PoolEntry } from "../pool/entry.ts";
 import { dropFromPool, release } from "../pool/maintain.ts";
 import { poolStatistics } from "../pool/pool-statistics.ts";
-import { errorCodes, type NodeContext } from "./context.ts";
+import type { NodeContext } from "./context.ts";
 import { feeEstimate } from "./fee-estimate.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns } from "./in-turns.ts";
 import { visibleEntries } from "./pool-info.ts";
+import { errorCodes } from "./refusal.ts";
 
 function describeEntry({ row, key }: PoolEntry) {
   return {

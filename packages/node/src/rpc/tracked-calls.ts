@@ -1,6 +1,6 @@
 import type { Implemented } from "@anulo/rpc";
 import { costs, type Fields } from "./call-costs.ts";
-import type { NodeContext } from "./context.ts";
+import type { CallTracking } from "./call-tracking.ts";
 
 /** Names under which the original counts a call, where that is not its own. */
 const names: { readonly [name: string]: string } = {
@@ -23,10 +23,18 @@ function trackedName(name: string): string {
   return names[name] ?? name.replace(/^\//, "").replace(/\.bin$/, "");
 }
 
-type Handler = NonNullable<Implemented<NodeContext>["handler"]>;
+/** What counts the calls. */
+interface TrackingContext {
+  readonly calls: Pick<CallTracking, "note">;
+}
+
+type HandlerOf<Context> = NonNullable<Implemented<Context>["handler"]>;
 
 /** The same handler, counted: where it fails too, but without a cost. What answers at once still does. */
-function counted(name: string, handler: Handler): Handler {
+function counted<Context extends TrackingContext>(
+  name: string,
+  handler: HandlerOf<Context>,
+): HandlerOf<Context> {
   const cost = costs[name] ?? (() => 0);
   return (params, context) => {
     const start = performance.now();
@@ -47,7 +55,9 @@ function counted(name: string, handler: Handler): Handler {
 }
 
 /** The same calls, counted by the name the original counts them under. */
-export function tracked(calls: readonly Implemented<NodeContext>[]): Implemented<NodeContext>[] {
+export function tracked<Context extends TrackingContext>(
+  calls: readonly Implemented<Context>[],
+): Implemented<Context>[] {
   return calls.map(({ call, handler }) => {
     if (handler === undefined || uncounted.has(call.name)) return { call, handler };
     return { call, handler: counted(trackedName(call.name), handler) };

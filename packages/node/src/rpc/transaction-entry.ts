@@ -12,7 +12,7 @@ import {
 import { lasting, quoted } from "@anulo/rpc";
 import type { ChainReader, StoredTransaction } from "@anulo/storage";
 import { isPublic, type PoolEntry } from "../pool/entry.ts";
-import type { NodeContext } from "./context.ts";
+import type { ChainCallContext } from "./chain-call-context.ts";
 import type { TransactionText } from "./transaction-text.ts";
 
 /** Where a transaction was found. */
@@ -32,7 +32,7 @@ const noText = quoted("");
 
 /** Finds a transaction by its id (32 bytes); a restricted port shows none before everybody may know it. */
 export function findTransaction(
-  { parts, restricted }: NodeContext,
+  { parts, restricted }: ChainCallContext,
   id: Uint8Array,
 ): TransactionPlace | undefined {
   const stored = parts.store.read.transaction(id);
@@ -90,7 +90,7 @@ function transactionText(transactionBytes: TransactionBytes, options: EntryOptio
 }
 
 /** An element of `txs`. */
-export function transactionEntry(context: NodeContext, place: TransactionPlace, options: EntryOptions) {
+export function transactionEntry(context: ChainCallContext, place: TransactionPlace, options: EntryOptions) {
   const { fields, isRemembered } = knownText(context, place, options);
   const where = describePlace(context, place);
   return { fields, entry: isRemembered ? lasting(fields, where) : { ...fields, ...where } };
@@ -98,7 +98,7 @@ export function transactionEntry(context: NodeContext, place: TransactionPlace, 
 
 /** What is prunable may be dropped and come back: only texts of whole transactions are remembered. */
 function knownText(
-  { memory, parts }: NodeContext,
+  { memory, parts }: ChainCallContext,
   place: TransactionPlace,
   options: EntryOptions,
 ): TransactionText {
@@ -122,7 +122,7 @@ function wholeTransaction(pruned: Uint8Array, prunable: Uint8Array): Transaction
   return readTransaction(Buffer.concat([pruned, prunable]));
 }
 
-function describePlace({ parts, restricted }: NodeContext, place: TransactionPlace) {
+function describePlace({ parts, restricted }: ChainCallContext, place: TransactionPlace) {
   const { read } = parts.store;
   if ("waiting" in place) {
     const { row } = place.waiting;

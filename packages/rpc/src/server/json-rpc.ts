@@ -26,6 +26,9 @@ import { parseBody, readLongParams } from "./long-request.ts";
 import { isShortId } from "./message-id.ts";
 import { OverBudget } from "./over-budget.ts";
 import { CallerLeft } from "./request-budget.ts";
+import type { AnswerThreads } from "./threads/answer-threads.ts";
+
+export const JSON_RPC_PATH = "/json_rpc";
 
 /** The calls of JSON-RPC on one kind of port. */
 export type JsonRpcCalls<Context> = {
@@ -33,6 +36,8 @@ export type JsonRpcCalls<Context> = {
   /** Maximum memory that any of them may use for its request. */
   readonly memoryBytes: number;
   readonly limits: Limits;
+  /** Other threads that may answer; if left out, there are none. */
+  readonly threads?: AnswerThreads | undefined;
 };
 
 /** Responds to one body of `/json_rpc`, or to a batch in the contract dialect. */
@@ -55,17 +60,17 @@ export function answerJsonRpc<Context>(
   return whenReady(parsed, (messages) =>
     messages === undefined
       ? jsonAnswer(errorText(0, errorOf(protocolErrors.parse)))
-      : answerParsed(calls, messages, request, rules),
+      : answerParsed(calls, { ...messages, body }, request, rules),
   );
 }
 
 function answerParsed<Context>(
   calls: JsonRpcCalls<Context>,
-  { items, values, isBatch }: ParsedBody,
+  { items, values, isBatch, body }: ParsedBody & { readonly body: Uint8Array },
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<Answer> {
-  const { limits } = calls;
+  const { limits, threads } = calls;
   if (items.length > limits.batch) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
   const messages = items.map((item) => readMessage(calls.byName, item, request));
   if (
@@ -82,10 +87,20 @@ function answerParsed<Context>(
   const declared = callsOfBatch.map(({ cost }) => cost);
   const cost = isBatch ? batchCost(limits, declared) : (declared[0] ?? costOfNone(calls));
   request.budget.checkRequest(cost, values);
-  const text = whenReady(request.budget.admit(cost), () =>
-    isBatch ? answerBatch(messages, request, rules) : answerSingle(messages[0]!, request, rules),
+  const here = () => {
+    const text = whenReady(request.budget.admit(cost), () =>
+      isBatch ? answerBatch(messages, request, rules) : answerSingle(messages[0]!, request, rules),
+    );
+    return whenReady(text, jsonAnswer);
+  };
+  const message = messages[0]!;
+  if (threads === undefined || isBatch || !("implementation" in message)) return here();
+  const { implementation, params } = message;
+  return threads.answer(
+    { call: implementation.call, path: JSON_RPC_PATH, body, params, request },
+    rules,
+    here,
   );
-  return whenReady(text, jsonAnswer);
 }
 
 /** What names no call is parsed like one, and gets a short response. */

@@ -124,6 +124,15 @@ export function divideLimits(limits: Limits): { readonly owner: Limits; readonly
   return { owner: { ...limits, heldBytes: limits.heldBytes - heldBytes }, strangers: lowered as Limits };
 }
 
+/** The limits of the owner's callers and of strangers, for a service with or without a port for strangers. */
+export function limitsOfCallers(
+  options: Partial<Limits> | undefined,
+  hasStrangers: boolean,
+): { readonly owner: Limits; readonly strangers: Limits } {
+  const whole = limitsOf(options);
+  return hasStrangers ? divideLimits(whole) : { owner: whole, strangers: whole };
+}
+
 /** The cost of a batch, whatever its calls. */
 export function batchCost(limits: Limits, calls: readonly CostLimits[]): CostLimits {
   return {

@@ -13,9 +13,10 @@ import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
-import { connectionsOf, divideLimits, isPrivateAddress, type Limits, limitsOf } from "./limits.ts";
+import { connectionsOf, isPrivateAddress, type Limits, limitsOfCallers } from "./limits.ts";
 import { createRequestIds } from "./request-id.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
+import type { AnswerThreads } from "./threads/answer-threads.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
 /** A port to listen on; port 0 selects a free one. */
@@ -69,6 +70,8 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly origins?: readonly string[];
   /** Web pages served on the owner's ports, never on restricted ones; none if left out. */
   readonly pages?: Pages | undefined;
+  /** Other threads that may answer requests; if left out, all are answered in this one. */
+  readonly threads?: AnswerThreads | undefined;
 };
 
 /** A running service. */
@@ -136,15 +139,18 @@ function urlOf({ address, family, port }: AddressInfo, scheme: "http" | "https")
   return `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
+/** Whether one of the ports is for strangers. */
+export function hasStrangers(listen: readonly Listener[]): boolean {
+  return listen.some(({ restricted }) => restricted === true);
+}
+
 function createService<Context>(options: RpcServerOptions<Context>): Service {
   const { calls, resources = [], login, prefix, rowsRead, info = { title: "Anulo", version: "" } } = options;
-  const whole = limitsOf(options.limits);
-  const hasStrangers = options.listen.some(({ restricted }) => restricted);
-  const limits = hasStrangers ? divideLimits(whole) : { owner: whole, strangers: whole };
+  const limits = limitsOfCallers(options.limits, hasStrangers(options.listen));
   return {
     answerer: createAnswerer(
       { calls, resources },
-      { rules: options, info, limits, prefix, reference: options.reference },
+      { rules: options, info, limits, prefix, reference: options.reference, threads: options.threads },
     ),
     auth: login === undefined ? undefined : createDigestAuth(login),
     tokens: options.tokens,

@@ -30,7 +30,7 @@ import { pageFaultOf } from "./foreign-page.ts";
 import type { HttpService } from "./http/connection.ts";
 import type { HttpAnswer } from "./http/http-answer.ts";
 import type { RequestHead } from "./http/request-head.ts";
-import { answerJsonRpc } from "./json-rpc.ts";
+import { answerJsonRpc, JSON_RPC_PATH } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
 import { askedOf } from "./named-path.ts";
 import { answerPage, findPage } from "./page-path.ts";
@@ -47,6 +47,7 @@ import {
   streamAnswer,
   switchAnswer,
 } from "./response.ts";
+import type { AnswerThreads } from "./threads/answer-threads.ts";
 
 /** Handles requests to the paths of a service. */
 export interface Answerer {
@@ -82,12 +83,14 @@ type AnswererOptions<Context> = {
   readonly reference?: (() => Promise<ServiceReference>) | undefined;
   /** Limits of the owner's ports, and of those for strangers. */
   readonly limits: { readonly owner: Limits; readonly strangers: Limits };
+  /** Other threads that may answer requests; if left out, all are answered in this one. */
+  readonly threads?: AnswerThreads | undefined;
 };
 
 /** Creates an object that finds the call or resource of a request and handles the request. */
 export function createAnswerer<Context>(
   { calls, resources }: Declared<Context>,
-  { rules, info, limits, prefix, reference }: AnswererOptions<Context>,
+  { rules, info, limits, prefix, reference, threads }: AnswererOptions<Context>,
 ): Answerer {
   const document = createDocument(calls, info, {
     prefix,
@@ -100,8 +103,8 @@ export function createAnswerer<Context>(
   const byGet = { resource: openRpcResource, handler: async () => jsonText(await document()) };
   const atPath = indexResources<Context>([...resources, byGet]);
   for (const path of atPath.keys()) if (paths.has(path)) throw new Error(`declared twice: ${path}`);
-  const owners = { byName, memoryBytes: memoryOf(byName, false), limits: limits.owner };
-  const strangers = { byName, memoryBytes: memoryOf(byName, true), limits: limits.strangers };
+  const owners = { byName, memoryBytes: memoryOf(byName, false), limits: limits.owner, threads };
+  const strangers = { byName, memoryBytes: memoryOf(byName, true), limits: limits.strangers, threads };
   return {
     requestBytesOf: (path) => paths.get(path)?.call.cost.requestBytes ?? Number.POSITIVE_INFINITY,
     findResource(target, restricted) {
@@ -115,7 +118,7 @@ export function createAnswerer<Context>(
       };
     },
     answer(path, body, request) {
-      if (path === "/json_rpc") {
+      if (path === JSON_RPC_PATH) {
         return answerJsonRpc(request.restricted ? strangers : owners, body, request, rules);
       }
       const implementation = findCall(paths, path, request);
@@ -123,8 +126,10 @@ export function createAnswerer<Context>(
       if (!isAllowed(implementation.call, request)) return notAllowed;
       const refusal = scopeRefusal(implementation.call, path, request.bearer);
       if (refusal !== undefined) return refusalAnswer(403, refusal);
-      const answer = isBinary(implementation.call, body) ? answerBinaryPath : answerPlainPath;
-      return answer(implementation, body, request, rules);
+      const { call } = implementation;
+      const answer = isBinary(call, body) ? answerBinaryPath : answerPlainPath;
+      const here = () => answer(implementation, body, request, rules);
+      return threads === undefined ? here() : threads.answer({ call, path, body, request }, rules, here);
     },
   };
 }

@@ -1,0 +1,90 @@
+import { Worker } from "node:worker_threads";
+import {
+  type AnswerThreads,
+  type Call,
+  type CallRequest,
+  createAnswerThreads,
+  daemon,
+  isJsonObject,
+  type Json,
+  type Logger,
+} from "@anulo/rpc";
+import type { AnswerWorkerData, CountedCall, RequestFacts } from "./answer-worker.ts";
+import type { CallTracking } from "./call-tracking.ts";
+import type { NodeServices } from "./context.ts";
+
+/** Milliseconds of processor time that a request takes, about; undefined: only the node's own thread answers it. */
+type CostOf = (request: CallRequest) => number | undefined;
+
+/** A cost by the length (bytes) of what names each item that is asked for. */
+const perItem =
+  (milliseconds: number, bytes: number): CostOf =>
+  ({ body }) =>
+    (milliseconds * body.length) / bytes;
+
+/** In the contract's dialect, headers have proof-of-work hashes that this thread remembers. */
+const ofHeaders =
+  (costOf: (params: { readonly [name: string]: Json }) => number): CostOf =>
+  ({ params, request: { dialect } }) =>
+    dialect === "upstream" &&
+    isJsonObject(params ?? null) &&
+    !(params as { fill_pow_hash?: Json }).fill_pow_hash
+      ? costOf(params as { readonly [name: string]: Json })
+      : undefined;
+
+const HEADER_MS = 0.01;
+
+const { blocks, outputs, transactions } = daemon;
+
+/** The calls that take longer than handing them over, by what was measured of each. */
+const costs = new Map<Call, CostOf>([
+  [blocks.getBlock, ofHeaders(() => 0.08)],
+  [
+    blocks.getBlockHeadersRange,
+    ofHeaders(({ start_height, end_height }) => HEADER_MS * (Number(end_height) - Number(start_height) + 1)),
+  ],
+  [blocks.getBlocksBin, () => 5],
+  [blocks.getBlocksByHeightBin, perItem(0.02, 8)],
+  [transactions.getTransactions, perItem(0.03, 67)],
+  [outputs.getOuts, perItem(0.003, 27)],
+  [outputs.getOutsBin, perItem(0.002, 33)],
+]);
+
+/** Less than this (milliseconds) is done sooner than handed over. */
+const MIN_MS = 0.06;
+/** What a caller asks for may be refused at once, however much it is. */
+const MAX_MS = 20;
+
+function costOf(request: CallRequest): number | undefined {
+  const milliseconds = costs.get(request.call)?.(request) ?? 0;
+  return milliseconds >= MIN_MS ? Math.min(milliseconds, MAX_MS) : undefined;
+}
+
+export interface CallThreadsOptions extends Omit<AnswerWorkerData, "databasePath"> {
+  readonly services: Pick<NodeServices, "parts" | "bootstrap"> & { readonly calls: CallTracking };
+  readonly maxThreads: number;
+  readonly log: Logger;
+}
+
+/** Threads that answer calls of a node about its chain; started when first needed. */
+export function createCallThreads({
+  services,
+  maxThreads,
+  log,
+  network,
+  limits,
+}: CallThreadsOptions): AnswerThreads {
+  const { parts, bootstrap, calls } = services;
+  const workerData: AnswerWorkerData = { databasePath: parts.store.path, network, limits };
+  return createAnswerThreads({
+    maxThreads,
+    log,
+    costOf: (request) => (bootstrap.isWanted ? undefined : costOf(request)),
+    facts: () => ({ now: parts.now() }) satisfies RequestFacts,
+    onNote: (note) => {
+      const { name, ...counted } = note as CountedCall;
+      calls.note(name, counted);
+    },
+    startWorker: () => new Worker(new URL("./answer-worker.js", import.meta.url), { workerData }),
+  });
+}

@@ -1,0 +1,109 @@
+import type { Worker } from "node:worker_threads";
+import type { MessageOfThread, MessageToThread, TaskResult, ThreadTask } from "./messages.ts";
+
+export interface AnswerThreadOptions {
+  readonly startWorker: () => Worker;
+  /** Called when the thread has ended or is about to end. */
+  readonly onGone: (thread: AnswerThread) => void;
+  /** Called with the error of a thread that has ended by itself. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds without a task after which it ends. */
+  readonly idleMs: number;
+}
+
+interface PendingTask {
+  readonly costMs: number;
+  resolve(result: TaskResult): void;
+}
+
+/** A worker thread that answers requests; it keeps the process alive only while it has some. */
+export class AnswerThread {
+  readonly #options: AnswerThreadOptions;
+  readonly #worker: Worker;
+  readonly #ended: Promise<void>;
+  readonly #pending = new Map<number, PendingTask>();
+  #pendingMs = 0;
+  #nextId = 0;
+  #isReady = false;
+  #idle: NodeJS.Timeout | undefined;
+
+  /** Starts it. */
+  constructor(options: AnswerThreadOptions) {
+    this.#options = options;
+    this.#worker = options.startWorker();
+    this.#worker.on("message", (message: MessageOfThread) => this.#receive(message));
+    this.#worker.on("error", options.onError);
+    this.#ended = new Promise((resolve) => {
+      this.#worker.once("exit", () => {
+        this.#end();
+        resolve();
+      });
+    });
+  }
+
+  /** Whether it has loaded. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Estimated milliseconds of the tasks without a result. */
+  get pendingMs(): number {
+    return this.#pendingMs;
+  }
+
+  /** Resolves with the result of a task of about `costMs`, which has no response if the thread ends before. */
+  run(task: Omit<ThreadTask, "id">, costMs: number, signal: AbortSignal): Promise<TaskResult> {
+    clearTimeout(this.#idle);
+    this.#worker.ref();
+    const id = this.#nextId++;
+    const onLeft = () => this.#post({ abandon: id });
+    signal.addEventListener("abort", onLeft);
+    this.#pendingMs += costMs;
+    this.#post({ ...task, id });
+    return new Promise((resolve) => {
+      this.#pending.set(id, {
+        costMs,
+        resolve(result) {
+          signal.removeEventListener("abort", onLeft);
+          resolve(result);
+        },
+      });
+    });
+  }
+
+  /** Resolves once the thread has ended; its tasks get no response. */
+  stop(): Promise<void> {
+    clearTimeout(this.#idle);
+    this.#options.onGone(this);
+    this.#worker.ref();
+    this.#post("end");
+    return this.#ended;
+  }
+
+  #post(message: MessageToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: MessageOfThread): void {
+    if (message === "ready") this.#isReady = true;
+    else this.#settle(message);
+    if (this.#pending.size > 0) return;
+    this.#worker.unref();
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.stop(), this.#options.idleMs).unref();
+  }
+
+  #settle(result: TaskResult): void {
+    const task = this.#pending.get(result.id);
+    if (task === undefined) return;
+    this.#pending.delete(result.id);
+    this.#pendingMs -= task.costMs;
+    task.resolve(result);
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    this.#options.onGone(this);
+    for (const id of this.#pending.keys()) this.#settle({ id, milliseconds: 0, response: undefined });
+  }
+}
