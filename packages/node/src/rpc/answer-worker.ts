@@ -1,10 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { ChainView } from "@anulo/consensus";
 import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
 import { type Limits, type RequestInfo, serveThread } from "@anulo/rpc";
-import { type ChainReader, openReader } from "@anulo/storage";
+import { type ChainReader, type ChainSnapshot, openReader } from "@anulo/storage";
 import type { CallTracking } from "./call-tracking.ts";
-import type { ChainCallContext } from "./chain-call-context.ts";
+import type { ChainTop } from "./chain-call-context.ts";
 import { createMemory } from "./memory.ts";
 import { OnlyInNode, type ThreadContext, threadCalls } from "./thread-calls.ts";
 import type { TransactionText } from "./transaction-text.ts";
@@ -28,17 +27,21 @@ export type CountedCall = { readonly name: string } & Parameters<CallTracking["n
 /** Bytes of texts of transactions that a thread remembers: fewer than the node, since there are several threads. */
 const REMEMBERED_BYTES = 4 * 1024 * 1024;
 
-/** The chain's top by what is read of it in this moment. */
-function topOf(read: ChainReader, network: Network): ReturnType<ChainCallContext["parts"]["state"]["view"]> {
-  const height = read.height();
-  return {
-    height,
-    get topId() {
-      return read.blockField(height - 1, "hash") ?? NULL_HASH;
-    },
-    hardForkVersion: hardForkAt(network, height),
-    recentTimestamps: (count) => [...read.blockInfoColumn("timestamp", Math.max(0, height - count), height)],
-  } satisfies Partial<ChainView>;
+/** What handlers are told of the chain's top, found when first needed. */
+function topOf(read: ChainReader, network: Network): () => ChainTop {
+  let top: ChainTop | undefined;
+  return () => {
+    const height = read.height();
+    top ??= {
+      height,
+      topId: read.blockField(height - 1, "hash") ?? NULL_HASH,
+      hardForkVersion: hardForkAt(network, height),
+      recentTimestamps: (count) => [
+        ...read.blockInfoColumn("timestamp", Math.max(0, height - count), height),
+      ],
+    };
+    return top;
+  };
 }
 
 function onlyInNode(): never {
@@ -46,18 +49,23 @@ function onlyInNode(): never {
 }
 
 function start({ databasePath, network, limits }: AnswerWorkerData): void {
-  const store = openReader(databasePath);
+  const reader = openReader(databasePath);
   const memory = {
     transactions: createMemory<string, TransactionText>({
       capacity: REMEMBERED_BYTES,
       cost: ({ bytes }) => bytes,
     }),
   };
+  let moment: ChainSnapshot | undefined;
   const contextOf = (
     { dialect, restricted, remoteAddress, caller }: RequestInfo,
     { facts, note }: { readonly facts: unknown; note(note: unknown): void },
   ): ThreadContext => {
-    store.refresh();
+    // A whole response is of one moment, in which everything is seen that the node had written before it was asked.
+    reader.refresh();
+    const read = reader.snapshot();
+    moment = read;
+    const store = { read, snapshot: () => ({ ...read, close() {} }), prefetch: reader.prefetch };
     return {
       dialect,
       restricted,
@@ -66,7 +74,7 @@ function start({ databasePath, network, limits }: AnswerWorkerData): void {
       rows: caller.rows,
       parts: {
         store,
-        state: { view: () => topOf(store.read, network) },
+        state: { view: topOf(read, network) },
         pool: { get: onlyInNode },
         now: () => (facts as RequestFacts).now,
       },
@@ -80,9 +88,13 @@ function start({ databasePath, network, limits }: AnswerWorkerData): void {
     port: parentPort!,
     calls: threadCalls(),
     limits,
-    rowsRead: store.rowsRead,
+    rowsRead: reader.rowsRead,
     contextOf,
-    close: () => store.close(),
+    release() {
+      moment?.close();
+      moment = undefined;
+    },
+    close: () => reader.close(),
   });
 }
 

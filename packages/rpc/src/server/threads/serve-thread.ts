@@ -23,6 +23,8 @@ export interface ThreadService<Context> {
     request: RequestInfo,
     task: { readonly facts: unknown; note(note: unknown): void },
   ) => Context;
+  /** Called once a task is over, however it ended: also for a task without a context. */
+  release(): void;
   /** Called once, before the thread ends. */
   close(): Promise<void>;
 }
@@ -111,6 +113,7 @@ class ThreadServer<Context> {
       request.budget.end();
       caller.leave();
       this.#running = undefined;
+      this.#service.release();
       const response = responseOf(built, running);
       this.#post({ id: task.id, milliseconds: performance.now() - since, response });
     });
