@@ -1,6 +1,8 @@
 /** Calls that another thread answers: byte for byte as the node's own thread does, of the chain as it is by then. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { networks, toHex, writePortable } from "@anulo/protocol";
 import {
   type Answer,
@@ -179,6 +181,48 @@ const onlyHere: readonly (Question & Port)[] = [
   { call: blocks.getBlocksByHeightBin, params: { heights: Array(2000).fill(3) }, restricted: true },
   { call: blocks.getHashesBin, params: { block_ids: [], start_height: 0 } },
 ];
+
+test("a node with many callers starts a thread, which gives the same answers, and ends it when it stops", async () => {
+  const busy = createNode({
+    network: "regtest",
+    fixedDifficulty: 1n,
+    verifyThreads: 0,
+    answerThreads: 1,
+    offline: true,
+    now,
+    dialect: "upstream",
+  });
+  await busy.start();
+  await loadBlocks(busy.chain, chain);
+  const workers: Worker[] = [];
+  /** What the threads have sent: that they are ready, and results. */
+  const results: (string | { readonly response?: object })[] = [];
+  const watch = (worker: Worker) => {
+    workers.push(worker);
+    worker.on("message", (message) => results.push(message));
+  };
+  process.on("worker", watch);
+  const end_height = busy.chain.store.read.height() - 1;
+  const { path, body } = encoded({
+    call: blocks.getBlockHeadersRange,
+    params: { start_height: 0, end_height },
+  });
+  const fetchRange = async () => {
+    const response = await fetch(`${busy.urls[0]}${path}`, { method: "POST", body: new Uint8Array(body) });
+    return await response.text();
+  };
+  const expected = await fetchRange();
+  const hasAnswered = () =>
+    results.some((message) => typeof message === "object" && message.response !== undefined);
+  while (!hasAnswered()) {
+    const answers = await Promise.all(Array.from({ length: 16 }, fetchRange));
+    assert.deepEqual(new Set(answers), new Set([expected]));
+  }
+  process.off("worker", watch);
+  assert.equal(workers.length, 1);
+  const [ended] = await Promise.all([once(workers[0]!, "exit"), busy.stop()]);
+  assert.deepEqual(ended, [0]);
+});
 
 test("what only the node's own thread knows, and every error, is left to it", async () => {
   for (const { call, params, ...port } of onlyHere) {

@@ -80,11 +80,19 @@ interface Sender {
   readonly onWork?: (milliseconds: number) => void;
   readonly bearer?: object;
   readonly isRefused?: boolean;
+  /** Its response waits for memory until then. */
+  readonly admitted?: Promise<void>;
 }
 
 /** A request that costs so many milliseconds. */
 function request(costMs: number | undefined, sender: Sender = {}): CallRequest {
-  const { controller = new AbortController(), onWork = () => {}, bearer, isRefused = false } = sender;
+  const {
+    controller = new AbortController(),
+    onWork = () => {},
+    bearer,
+    isRefused = false,
+    admitted,
+  } = sender;
   const { signal } = controller;
   const caller = {
     signal,
@@ -97,7 +105,7 @@ function request(costMs: number | undefined, sender: Sender = {}): CallRequest {
     reserveWithText() {
       if (isRefused) throw new Error("refused");
     },
-    admit() {},
+    admit: () => admitted,
   };
   const info = {
     dialect: "upstream",
@@ -314,4 +322,19 @@ test("a request without memory is refused before any thread has it", async () =>
   scene_.threads.answer(request(1), {}, here);
   assert.throws(() => scene_.threads.answer(request(1, { isRefused: true }), {}, here), /refused/);
   assert.deepEqual(worker.messages, []);
+});
+
+test("a request that waited for memory until its thread had ended is answered here", async () => {
+  const scene_ = scene({ idleMs: 1 });
+  const worker = await untilReady(scene_);
+  scene_.threads.answer(request(1), {}, here);
+  let admit = () => {};
+  const admitted = new Promise<void>((resolve) => {
+    admit = resolve;
+  });
+  const answer = scene_.threads.answer(request(1, { admitted }), {}, here);
+  while (!worker.messages.includes("end")) await delay(5);
+  admit();
+  assert.equal(await answer, HERE);
+  assert.deepEqual(worker.messages, ["end"]);
 });

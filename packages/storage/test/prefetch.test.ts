@@ -214,6 +214,30 @@ test("a thread that is free again goes to the owner, however long strangers have
   await Promise.all(all);
 });
 
+test("with a smaller share fewer threads read at once, for strangers as for all", async () => {
+  const order: string[] = [];
+  const ends: (() => void)[] = [];
+  const threads = new ReadThreads({ forAll: 2, forStrangers: 1 });
+  const run = (name: string, isStranger: boolean) =>
+    threads.run(
+      () => {
+        order.push(name);
+        return new Promise((end) => ends.push(end));
+      },
+      { isStranger },
+    );
+  const all = ["s1", "s2", "o1", "o2"].map((name) => run(name, name.startsWith("s")));
+  assert.deepEqual(order, ["s1", "o1"]);
+  ends[1]!();
+  await setImmediate();
+  assert.deepEqual(order.slice(2), ["o2"]);
+  ends[0]!();
+  await setImmediate();
+  assert.deepEqual(order.slice(3), ["s2"]);
+  for (const end of ends) end();
+  await Promise.all(all);
+});
+
 test("of a stranger who leaves while waiting nothing is read", async () => {
   const { tables, asked, answerAll } = heldTables();
   const { prefetch } = createPrefetcher({ tables, ...longFile });

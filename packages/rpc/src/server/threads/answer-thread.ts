@@ -25,6 +25,7 @@ export class AnswerThread {
   #pendingMs = 0;
   #nextId = 0;
   #isReady = false;
+  #isGone = false;
   #idle: NodeJS.Timeout | undefined;
 
   /** Starts it. */
@@ -53,9 +54,11 @@ export class AnswerThread {
 
   /** Resolves with the result of a task of about `costMs`, which has no response if the thread ends before. */
   run(task: Omit<ThreadTask, "id">, costMs: number, signal: AbortSignal): Promise<TaskResult> {
+    const id = this.#nextId++;
+    // It may have ended since it was chosen, if its request had to wait for memory.
+    if (this.#isGone) return Promise.resolve(noResponse(id));
     clearTimeout(this.#idle);
     this.#worker.ref();
-    const id = this.#nextId++;
     const onLeft = () => this.#post({ abandon: id });
     signal.addEventListener("abort", onLeft);
     this.#pendingMs += costMs;
@@ -73,8 +76,7 @@ export class AnswerThread {
 
   /** Resolves once the thread has ended; its tasks get no response. */
   stop(): Promise<void> {
-    clearTimeout(this.#idle);
-    this.#options.onGone(this);
+    this.#leave();
     this.#worker.ref();
     this.#post("end");
     return this.#ended;
@@ -101,9 +103,16 @@ export class AnswerThread {
     task.resolve(result);
   }
 
-  #end(): void {
+  #leave(): void {
     clearTimeout(this.#idle);
+    this.#isGone = true;
     this.#options.onGone(this);
-    for (const id of this.#pending.keys()) this.#settle({ id, milliseconds: 0, response: undefined });
+  }
+
+  #end(): void {
+    this.#leave();
+    for (const id of this.#pending.keys()) this.#settle(noResponse(id));
   }
 }
+
+const noResponse = (id: number): TaskResult => ({ id, milliseconds: 0, response: undefined });

@@ -172,7 +172,7 @@ function responseOf(
 
 /** The bytes of a body in memory of their own, which can be handed over. */
 function bytesOf(body: Body): Uint8Array {
-  if (typeof body === "string") return Uint8Array.from(Buffer.from(body, "latin1"));
+  if (typeof body === "string") return new Uint8Array(Buffer.from(body, "latin1"));
   const bytes = new Uint8Array(body.length);
   let at = 0;
   for (const piece of body instanceof Uint8Array ? [body] : body.pieces) {
