@@ -26,7 +26,8 @@ interface Values {
  * values.
  */
 export function createRollingMedian(capacity: number, values: Iterable<number> = []): RollingMedian {
-  const newest = Float64Array.from(values).slice(-capacity);
+  const all = values instanceof Float64Array ? values : Float64Array.from(values);
+  const newest = all.slice(-capacity);
   const arrivals = new Float64Array(capacity);
   arrivals.set(newest);
   const sorted = new Float64Array(capacity);

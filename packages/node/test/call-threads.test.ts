@@ -84,7 +84,7 @@ function encoded({ call, params }: Question): { path: string; body: Buffer } {
 
 /** Asks the threads; the second request of a turn of the event loop is for them. */
 async function fromThread(question: Question, { dialect = "upstream", restricted = false }: Port = {}) {
-  const budget = { reserveWithText() {}, admit() {} };
+  const budget = { reserveCopy() {}, releaseCopy() {}, admit() {} };
   const caller = { signal: new AbortController().signal, isGone: false, onWork() {} };
   const { path, body } = encoded(question);
   const params = question.call.transport === "jsonRpc" ? { params: question.params as never } : {};
@@ -177,6 +177,9 @@ const onlyHere: readonly (Question & Port)[] = [
   { call: blocks.getBlockHeadersRange, params: { start_height: 3, end_height: 40, fill_pow_hash: true } },
   { call: blocks.getBlockHeadersRange, params: { start_height: 3, end_height: 1e6 } },
   { call: blocks.getBlockHeadersRange, params: { start_height: 40, end_height: 30 } },
+  { call: blocks.getBlockHeadersRange, params: { start_height: {}, end_height: 5 } },
+  { call: blocks.getBlockHeadersRange, params: { start_height: 0, end_height: [{}] } },
+  { call: blocks.getBlockHeadersRange, params: null as never },
   { call: transactions.getTransactions, params: { txs_hashes: Array(9).fill("ab".repeat(32)) } },
   { call: blocks.getBlocksByHeightBin, params: { heights: Array(2000).fill(3) }, restricted: true },
   { call: blocks.getHashesBin, params: { block_ids: [], start_height: 0 } },

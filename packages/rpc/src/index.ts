@@ -127,7 +127,7 @@ export {
   type CallRequest,
   createAnswerThreads,
 } from "./server/threads/answer-threads.ts";
-export { serveThread } from "./server/threads/serve-thread.ts";
+export { type ContextTask, serveThread } from "./server/threads/serve-thread.ts";
 export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export {

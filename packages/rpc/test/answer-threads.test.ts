@@ -18,10 +18,12 @@ import type { MessageToThread, TaskResult, ThreadTask } from "../src/server/thre
 class RecordingWorker extends EventEmitter {
   readonly messages: MessageToThread[] = [];
   keepsProcess = true;
+  /** Whether it ends as soon as it is told to. */
+  endsAtOnce = true;
 
   postMessage(message: MessageToThread): void {
     this.messages.push(message);
-    if (message === "end") this.emit("exit", 0);
+    if (message === "end" && this.endsAtOnce) this.emit("exit", 0);
   }
 
   ref(): void {
@@ -69,6 +71,7 @@ function scene(options: Partial<AnswerThreadsOptions> = {}) {
       workers.push(new RecordingWorker());
       return workers.at(-1) as unknown as Worker;
     },
+    now: () => 0,
     log: { error: (_: string, fields: object) => errors.push(fields) } as never,
     ...options,
   });
@@ -82,6 +85,9 @@ interface Sender {
   readonly isRefused?: boolean;
   /** Its response waits for memory until then. */
   readonly admitted?: Promise<void>;
+  readonly restricted?: boolean;
+  /** Called when memory for a copy of its body is reserved (true) or released. */
+  readonly onCopy?: (isThere: boolean) => void;
 }
 
 /** A request that costs so many milliseconds. */
@@ -93,6 +99,7 @@ function request(costMs: number | undefined, sender: Sender = {}): CallRequest {
     isRefused = false,
     admitted,
   } = sender;
+  const { restricted = true, onCopy = () => {} } = sender;
   const { signal } = controller;
   const caller = {
     signal,
@@ -102,14 +109,16 @@ function request(costMs: number | undefined, sender: Sender = {}): CallRequest {
     },
   };
   const budget = {
-    reserveWithText() {
+    reserveCopy() {
       if (isRefused) throw new Error("refused");
+      onCopy(true);
     },
+    releaseCopy: () => onCopy(false),
     admit: () => admitted,
   };
   const info = {
     dialect: "upstream",
-    restricted: true,
+    restricted,
     remoteAddress: "::1",
     id: "r1",
     budget,
@@ -227,17 +236,17 @@ test("what a thread has no response for is answered here, and counts as the call
   const scene_ = scene();
   const worker = await untilReady(scene_);
   scene_.threads.answer(request(1), {}, here);
-  let workMs = 0;
+  const works: number[] = [];
   let counted = 0;
   const rules = {
     onCall() {
       counted++;
     },
   };
-  const answer = scene_.threads.answer(request(1, { onWork: (ms) => (workMs += ms) }), rules, here);
+  const answer = scene_.threads.answer(request(1, { onWork: (ms) => void works.push(ms) }), rules, here);
   worker.end(worker.tasks[0]!);
   assert.equal(await answer, HERE);
-  assert.deepEqual([workMs, counted, scene_.notes], [7, 0, []]);
+  assert.deepEqual([works.length, works[0], counted, scene_.notes], [2, 7, 0, []]);
 });
 
 test("a thread hears of callers that leave, who get no response", async () => {
@@ -337,4 +346,95 @@ test("a request that waited for memory until its thread had ended is answered he
   admit();
   assert.equal(await answer, HERE);
   assert.deepEqual(worker.messages, ["end"]);
+});
+
+test("the process waits for a thread that was told to end, whatever it still sends", async () => {
+  const scene_ = scene();
+  const worker = await untilStarted(scene_);
+  worker.endsAtOnce = false;
+  const stopped = scene_.threads.stop();
+  worker.emit("message", "ready");
+  assert.equal(worker.keepsProcess, true);
+  assert.deepEqual(worker.messages, ["end"]);
+  worker.emit("exit", 0);
+  await stopped;
+});
+
+test("a stop waits for threads that end because they were idle", async () => {
+  const scene_ = scene({ idleMs: 1 });
+  const worker = await untilReady(scene_);
+  worker.endsAtOnce = false;
+  while (!worker.messages.includes("end")) await delay(5);
+  let isStopped = false;
+  const stopped = scene_.threads.stop().then(() => {
+    isStopped = true;
+  });
+  await nextTurn();
+  assert.equal(isStopped, false);
+  worker.emit("exit", 0);
+  await stopped;
+  assert.deepEqual(worker.messages, ["end"]);
+});
+
+test("where no thread can be started, requests are answered here, and the next try comes a minute later", async () => {
+  let now = 0;
+  let tries = 0;
+  const error = new Error("no more threads");
+  const startWorker = () => {
+    tries++;
+    throw error;
+  };
+  const { threads, errors } = scene({ now: () => now, startWorker });
+  for (let i = 0; i < 100; i++) assert.equal(threads.answer(request(9), {}, here), HERE);
+  assert.deepEqual([tries, errors], [1, [{ error }]]);
+  now = 60_000;
+  for (let i = 0; i < 100; i++) assert.equal(threads.answer(request(9), {}, here), HERE);
+  assert.equal(tries, 2);
+});
+
+test("the owner's requests never wait in a thread behind those of strangers", async () => {
+  const scene_ = scene();
+  const { threads } = scene_;
+  const worker = await untilReady(scene_);
+  threads.answer(request(9, { restricted: false }), {}, here);
+  const ofOwner = () => threads.answer(request(1, { restricted: false }), {}, here);
+  const first = ofOwner();
+  assert.notEqual(first, HERE, "nothing is before it");
+  const ofStranger = threads.answer(request(1), {}, here);
+  assert.notEqual(ofStranger, HERE);
+  assert.equal(ofOwner(), HERE);
+  worker.end(worker.tasks[1]!);
+  await ofStranger;
+  threads.answer(request(9, { restricted: false }), {}, here);
+  assert.notEqual(ofOwner(), HERE);
+});
+
+test("a thread whose task takes very long gets no more until that is done", async () => {
+  let now = 0;
+  const scene_ = scene({ now: () => now });
+  const { threads } = scene_;
+  const worker = await untilReady(scene_);
+  threads.answer(request(9), {}, here);
+  const long = threads.answer(request(1), {}, here);
+  now = 100;
+  assert.notEqual(threads.answer(request(1), {}, here), HERE);
+  now = 101;
+  assert.equal(threads.answer(request(1), {}, here), HERE);
+  worker.end(worker.tasks[0]!, "{}");
+  await long;
+  assert.notEqual(threads.answer(request(1), {}, here), HERE);
+});
+
+test("memory for the copy of a body is reserved as long as a thread has it", async () => {
+  const scene_ = scene();
+  const { threads } = scene_;
+  const worker = await untilReady(scene_);
+  threads.answer(request(9), {}, here);
+  const copies: boolean[] = [];
+  const onCopy = (isThere: boolean) => void copies.push(isThere);
+  const answer = threads.answer(request(1, { onCopy }), {}, here);
+  assert.deepEqual(copies, [true]);
+  worker.end(worker.tasks[0]!, "{}");
+  await answer;
+  assert.deepEqual(copies, [true, false]);
 });

@@ -55,19 +55,21 @@ export const u32: Field<number> = {
   read: (c) => c.bytes.readUInt32BE(advance(c, 4)),
 };
 
+const COUNT_BYTES = 8;
+
 /** 8 bytes, for counters and heights that stay below 2^53. */
 export const count64: Field<number> = {
-  fixedSize: 8,
-  size: () => 8,
+  fixedSize: COUNT_BYTES,
+  size: () => COUNT_BYTES,
   write(c, value) {
     if (!Number.isSafeInteger(value) || value < 0)
       throw new RangeError(`${value} is no stored unsigned number`);
-    const at = advance(c, 8);
+    const at = advance(c, COUNT_BYTES);
     c.bytes.writeUInt32BE(Math.floor(value / 2 ** 32), at);
     c.bytes.writeUInt32BE(value >>> 0, at + 4);
   },
   read(c) {
-    const at = advance(c, 8);
+    const at = advance(c, COUNT_BYTES);
     return c.bytes.readUInt32BE(at) * 2 ** 32 + c.bytes.readUInt32BE(at + 4);
   },
 };
@@ -169,6 +171,25 @@ export function list<T>(field: Field<T>): Field<readonly T[]> {
       return values;
     },
   };
+}
+
+/**
+ * Reads numbers of a `list(count64)` that has the first `length` bytes of a row, from place `from` on, to the end of
+ * `target` at most; returns how many. Without a call or an object for each: they are read by the hundred thousand.
+ */
+export function readCounts(
+  row: Uint8Array,
+  { length, from }: { readonly length: number; readonly from: number },
+  target: Float64Array,
+): number {
+  const count = Math.max(0, Math.min(target.length, length / COUNT_BYTES - from));
+  const start = COUNT_BYTES * from;
+  for (let i = 0, at = start; i < count; i++, at += COUNT_BYTES) {
+    const high = ((row[at]! << 24) | (row[at + 1]! << 16) | (row[at + 2]! << 8) | row[at + 3]!) >>> 0;
+    const low = ((row[at + 4]! << 24) | (row[at + 5]! << 16) | (row[at + 6]! << 8) | row[at + 7]!) >>> 0;
+    target[i] = high * 2 ** 32 + low;
+  }
+  return count;
 }
 
 /** A record whose fields can also be read one at a time. */

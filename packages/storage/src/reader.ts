@@ -1,5 +1,7 @@
+import { CHECKSUM_BYTES } from "./checksum.ts";
 import type { Snapshot } from "./database-file.ts";
 import type { Tables } from "./environment.ts";
+import { readCounts } from "./layout.ts";
 import type { OutputBatch, OutputName } from "./output-batch.ts";
 import { readPruning } from "./pruning-state.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
@@ -58,16 +60,23 @@ export interface ChainReader {
 }
 
 /** Long-term weights of the blocks from `start` to `end`, as far as they exist. */
-function* weightsOf(
+function weightsOf(
   { longTermWeights }: Tables,
   { start, end }: { readonly start: number; readonly end: number },
   at: Snapshot | undefined,
-): Iterable<number> {
-  const rows = { start: Math.floor(start / WEIGHTS_PER_ROW), end: Math.ceil(end / WEIGHTS_PER_ROW) };
-  for (const { key, value } of longTermWeights.entries(rows, at)) {
-    const first = key * WEIGHTS_PER_ROW;
-    yield* value.slice(Math.max(0, start - first), Math.max(0, end - first));
+): Float64Array {
+  const weights = new Float64Array(Math.max(0, end - start));
+  let count = 0;
+  while (count < weights.length) {
+    const height = start + count;
+    const place = { row: Math.floor(height / WEIGHTS_PER_ROW), from: height % WEIGHTS_PER_ROW };
+    const read = (row: Buffer) =>
+      readCounts(row, { length: row.length - CHECKSUM_BYTES, from: place.from }, weights.subarray(count));
+    const more = longTermWeights.view(place.row, read, at) ?? 0;
+    if (more === 0) break;
+    count += more;
   }
+  return weights.subarray(0, count);
 }
 
 const extentOf = (row: Buffer): BlockExtent => ({

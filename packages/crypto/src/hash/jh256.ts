@@ -1,5 +1,6 @@
 /** JH-256, 42 rounds. Source: Hongjun Wu, "The Hash Function JH" (2011), section 3: the nibble-wise description. */
 import { wipe } from "../bytes.ts";
+import { once } from "../once.ts";
 
 const S_BOXES = [
   [9, 0, 4, 11, 13, 12, 3, 15, 1, 10, 2, 6, 7, 5, 8, 14],
@@ -41,7 +42,7 @@ function roundConstants(): Uint8Array[] {
     return Uint8Array.from({ length: 256 }, (_, i) => (current[i >> 2]! >> (3 - (i & 3))) & 1);
   });
 }
-const CONSTANTS = roundConstants();
+const constants = once(roundConstants);
 
 const bit = (bytes: Uint8Array, index: number): number => (bytes[index >> 3]! >> (7 - (index & 7))) & 1;
 
@@ -53,7 +54,7 @@ function permute(state: Uint8Array): void {
     for (let quarter = 0; quarter < 4; ++quarter) nibble = (nibble << 1) | bit(state, i + 256 * quarter);
     nibbles[i < 128 ? 2 * i : 2 * (i - 128) + 1] = nibble;
   }
-  for (const constant of CONSTANTS) nibbles = round(nibbles, constant);
+  for (const constant of constants()) nibbles = round(nibbles, constant);
   state.fill(0);
   for (let i = 0; i < 256; ++i) {
     const nibble = nibbles[i < 128 ? 2 * i : 2 * (i - 128) + 1]!;

@@ -1,5 +1,6 @@
 /** Skein-512-256 on Threefish-512. Source: Ferguson et al., "The Skein Hash Function Family" version 1.3 (2010). */
 import { wipe } from "../bytes.ts";
+import { once } from "../once.ts";
 
 const MASK = (1n << 64n) - 1n;
 const PARITY = 0x1bd11bdaa9fc1a22n;
@@ -75,11 +76,11 @@ function initialChain(): BigUint64Array {
   config.setBigUint64(8, 256n, true); // output length in bits
   return chain(new BigUint64Array(8), new Uint8Array(config.buffer), TYPE.config);
 }
-const INITIAL = initialChain();
+const initial = once(initialChain);
 
 /** Skein-512-256 of `data`: 32 bytes, of which no copy stays in memory. Words are little-endian, as is every platform that runs Node. */
 export function skein256(data: Uint8Array): Uint8Array {
-  const hash = chain(INITIAL, data, TYPE.message);
+  const hash = chain(initial(), data, TYPE.message);
   const output = new Uint8Array(chain(hash, new Uint8Array(8), TYPE.output).buffer);
   const digest = output.slice(0, 32);
   wipe(output);

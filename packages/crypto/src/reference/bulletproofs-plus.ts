@@ -6,11 +6,12 @@
  */
 import type { BulletproofPlusParts } from "../backend.ts";
 import { asciiBytes, concatBytes, countElements, elementsOf } from "../bytes.ts";
-import { AMOUNT_GENERATOR, rangeProofGenerators } from "./generators.ts";
+import { once } from "../once.ts";
+import { amountGenerator, rangeProofGenerators } from "./generators.ts";
 import { hashToGroup, readPoints } from "./group.ts";
 import { keccak256 } from "./keccak.ts";
 import {
-  BASE_POINT,
+  basePoint,
   encodePoint,
   isIdentity,
   multiexpVartime,
@@ -31,10 +32,12 @@ import {
 const BITS = 64;
 const BITS_LOG = 6;
 const MAX_OUTPUTS = 16;
-const INVERSE_OF_8 = invertModOrder(8n);
+const inverseOf8 = once(() => invertModOrder(8n));
 
 /** The transcript every proof starts from. Source: bulletproofs_plus.cc `init_exponents`. */
-const INITIAL_TRANSCRIPT = encodePoint(hashToGroup(keccak256(asciiBytes("bulletproof_plus_transcript"))));
+const initialTranscript = once(() =>
+  encodePoint(hashToGroup(keccak256(asciiBytes("bulletproof_plus_transcript")))),
+);
 
 /** A proof decoded: wire points times 8, hence in the prime-order subgroup, in the order V, A, A1, B, L, R. */
 type ProofWithChallenges = {
@@ -61,7 +64,7 @@ function hashToInteger(...parts: readonly Uint8Array[]): bigint {
 
 /** The Fiat-Shamir challenges; undefined if one is zero. */
 function challengesOf(proof: BulletproofPlusParts, dividedCommitments: Uint8Array): Challenges | undefined {
-  const opening = hashToInteger(INITIAL_TRANSCRIPT, writeScalar(hashToInteger(dividedCommitments)));
+  const opening = hashToInteger(initialTranscript(), writeScalar(hashToInteger(dividedCommitments)));
   const y = hashToInteger(writeScalar(opening), proof.A);
   const z = hashToInteger(writeScalar(y));
   let transcript = z;
@@ -88,7 +91,7 @@ function open(proof: BulletproofPlusParts): ProofWithChallenges | undefined {
   const [r1, s1, d1] = [proof.r1, proof.s1, proof.d1].map(readScalar) as [bigint, bigint, bigint];
   if (![r1, s1, d1].every((value) => value < GROUP_ORDER)) return undefined;
   // The proof refers to commitments divided by 8, which the wire does not repeat.
-  const divided = readPoints(proof.commitments)?.map((point) => multiplyVartime(INVERSE_OF_8, point));
+  const divided = readPoints(proof.commitments)?.map((point) => multiplyVartime(inverseOf8(), point));
   const sent = readPoints(concatBytes(proof.A, proof.A1, proof.B, proof.L, proof.R));
   if (divided === undefined || sent === undefined) return undefined;
   const challenges = challengesOf(proof, concatBytes(...divided.map(encodePoint)));
@@ -146,8 +149,8 @@ function weightedEquation(proof: ProofWithChallenges, w: bigint): Equation {
       modOrder(w * (e * proof.s1 * products[size - 1 - i]! - eSquare * (z + yPowers[size - i]! * bit))),
     ),
     others: [
-      { k: w * proof.d1, point: BASE_POINT },
-      { k: w * hFactor, point: AMOUNT_GENERATOR },
+      { k: w * proof.d1, point: basePoint() },
+      { k: w * hFactor, point: amountGenerator() },
       { k: -w * eSquare, point: proof.A },
       { k: -w * e, point: proof.A1 },
       { k: -w, point: proof.B },

@@ -8,7 +8,7 @@ import { hashToGroup, readPoint, readPoints } from "./group.ts";
 import { keccak256 } from "./keccak.ts";
 import {
   add,
-  BASE_POINT,
+  basePoint,
   encodePoint,
   isIdentity,
   multiexpVartime,
@@ -80,7 +80,7 @@ function nextChallenge(
   const keyFactor = modOrder(c * ring.weights.key);
   const commitmentFactor = modOrder(c * ring.weights.commitment);
   const L = multiexpVartime([
-    { k: s, point: BASE_POINT },
+    { k: s, point: basePoint() },
     { k: keyFactor, point: key },
     { k: commitmentFactor, point: commitment },
   ]);

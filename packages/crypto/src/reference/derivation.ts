@@ -5,7 +5,7 @@ import { readFactor, readPoint } from "./group.ts";
 import { keccak256 } from "./keccak.ts";
 import {
   add,
-  BASE_POINT,
+  basePoint,
   decodePoint,
   encodePoint,
   IDENTITY,
@@ -71,7 +71,7 @@ function subaddressSpendKeys(request: SubaddressRequest): Uint8Array | undefined
     if (major === 0 && minor === 0) return spendPublic;
     const preimage = concatBytes(asciiBytes("SubAddr\0"), viewSecret, uint32(major), uint32(minor));
     const offset = readScalar(scalar.reduce32(keccak256(preimage)));
-    return encodePoint(add(spendPoint, multiplyVartime(offset, BASE_POINT)));
+    return encodePoint(add(spendPoint, multiplyVartime(offset, basePoint())));
   });
   return concatBytes(...keys);
 }
@@ -123,7 +123,7 @@ export const derivation: DerivationFunctions = {
       throw new RangeError("as many derivations as keys expected");
     const keys = elementsOf(outputKeys).map(decodePoint);
     const spendKeys = pair(derivations, outputIndices).map(({ derivation, index }, i) => {
-      const offset = multiplyVartime(readScalar(derivationScalar(derivation, index)), BASE_POINT);
+      const offset = multiplyVartime(readScalar(derivationScalar(derivation, index)), basePoint());
       const key = keys[i];
       return key && add(key, negate(offset));
     });

@@ -1,11 +1,14 @@
 import type { GeneratorFamily } from "../backend.ts";
 import { asciiBytes, concatBytes, varint } from "../bytes.ts";
+import { once } from "../once.ts";
 import { fieldToPoint } from "./hash-to-point.ts";
 import { keccak256 } from "./keccak.ts";
-import { BASE_POINT, decodePoint, encodePoint, multiplyVartime, type Point } from "./point.ts";
+import { basePoint, decodePoint, encodePoint, multiplyVartime, type Point } from "./point.ts";
 
 /** The second generator, for amounts: 8 times the point that keccak256(G) encodes. Source: rctTypes.h `H`. */
-export const AMOUNT_GENERATOR: Point = multiplyVartime(8n, decodePoint(keccak256(encodePoint(BASE_POINT)))!);
+export const amountGenerator: () => Point = once(() =>
+  multiplyVartime(8n, decodePoint(keccak256(encodePoint(basePoint())))!),
+);
 
 /** 16 outputs of 64 bits, two generators a bit. */
 const MAX_GENERATORS = 2 * 16 * 64;
@@ -17,7 +20,7 @@ export function rangeProofGenerators(family: GeneratorFamily, count: number): Po
   if (count > MAX_GENERATORS)
     throw new RangeError(`there are ${MAX_GENERATORS} generators, ${count} asked for`);
   const cached = generated[family];
-  const base = encodePoint(AMOUNT_GENERATOR);
+  const base = encodePoint(amountGenerator());
   for (let index = cached.length; index < count; index++) {
     const seed = keccak256(concatBytes(base, asciiBytes(family), varint(index)));
     cached.push(multiplyVartime(8n, fieldToPoint(keccak256(seed))));

@@ -1,13 +1,13 @@
 /** The group functions of the backend, on encoded points. */
 import type { Backend, DoubleScalarMultTerms, MultiexpTerms } from "../backend.ts";
 import { checkLength, concatBytes, countElements, elementsOf, repeatElement } from "../bytes.ts";
-import { AMOUNT_GENERATOR, rangeProofGenerators } from "./generators.ts";
+import { amountGenerator, rangeProofGenerators } from "./generators.ts";
 import { fieldToPoint } from "./hash-to-point.ts";
 import { readInteger, writeInteger } from "./integers.ts";
 import { keccak256 } from "./keccak.ts";
 import {
   add,
-  BASE_POINT,
+  basePoint,
   decodePoint,
   encodePoint,
   IDENTITY,
@@ -115,7 +115,7 @@ function scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undef
 }
 
 function scalarMultBase(scalars: Uint8Array): Uint8Array {
-  return concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT))));
+  return concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, basePoint()))));
 }
 
 function hashToPoint(data: Uint8Array): Uint8Array {
@@ -169,9 +169,9 @@ export const group: GroupFunctions = {
     return doubleScalarMult({ a: repeatElement(a, n), A, b: repeatElement(b, n), B });
   },
   commitVartime(amounts, mask) {
-    const start = mask === 1 ? BASE_POINT : IDENTITY;
+    const start = mask === 1 ? basePoint() : IDENTITY;
     return concatBytes(
-      ...Array.from(amounts, (amount) => encodePoint(add(start, multiplyVartime(amount, AMOUNT_GENERATOR)))),
+      ...Array.from(amounts, (amount) => encodePoint(add(start, multiplyVartime(amount, amountGenerator())))),
     );
   },
   hashToPoint,

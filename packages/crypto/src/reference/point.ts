@@ -2,6 +2,7 @@
  * The group of edwards25519: −x² + y² = 1 + d·x²·y². A point is kept in extended coordinates, x = X/Z, y = Y/Z, xy = T/Z.
  * Source: RFC 8032 §5.1; Hisil, Wong, Carter, Dawson 2008 (the addition law, complete on this curve).
  */
+import { once } from "../once.ts";
 import { invert, isOdd, P, reduce, squareRoot } from "./field.ts";
 import { readInteger, writeInteger } from "./integers.ts";
 
@@ -13,7 +14,7 @@ const SIGN_BIT = 1n << 255n;
 export const IDENTITY: Point = { X: 0n, Y: 1n, Z: 1n, T: 0n };
 
 /** y = 4/5, x even. Source: RFC 8032 §5.1. */
-export const BASE_POINT: Point = fromAffineY(reduce(4n * invert(5n)), false)!;
+export const basePoint: () => Point = once(() => fromAffineY(reduce(4n * invert(5n)), false)!);
 
 export function fromAffine(x: bigint, y: bigint): Point {
   return { X: x, Y: y, Z: 1n, T: reduce(x * y) };

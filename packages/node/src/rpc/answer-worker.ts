@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
-import { type Limits, type RequestInfo, serveThread } from "@anulo/rpc";
-import { type ChainReader, type ChainSnapshot, openReader } from "@anulo/storage";
+import { type ContextTask, type Limits, type RequestInfo, serveThread } from "@anulo/rpc";
+import { type ChainReader, type ChainSnapshot, openReader, type Prefetch } from "@anulo/storage";
 import type { CallTracking } from "./call-tracking.ts";
 import type { ChainTop } from "./chain-call-context.ts";
 import { createMemory } from "./memory.ts";
@@ -59,13 +59,17 @@ function start({ databasePath, network, limits }: AnswerWorkerData): void {
   let moment: ChainSnapshot | undefined;
   const contextOf = (
     { dialect, restricted, remoteAddress, caller }: RequestInfo,
-    { facts, note }: { readonly facts: unknown; note(note: unknown): void },
+    { facts, note, onWait }: ContextTask,
   ): ThreadContext => {
     // A whole response is of one moment, in which everything is seen that the node had written before it was asked.
     reader.refresh();
     const read = reader.snapshot();
     moment = read;
-    const store = { read, snapshot: () => ({ ...read, close() {} }), prefetch: reader.prefetch };
+    const prefetch: Prefetch = (rows, options) => {
+      const since = performance.now();
+      return reader.prefetch(rows, options)?.finally(() => onWait(performance.now() - since));
+    };
+    const store = { read, snapshot: () => ({ ...read, close() {} }), prefetch };
     return {
       dialect,
       restricted,

@@ -6,7 +6,7 @@ import {
   createAnswerThreads,
   daemon,
   isJsonObject,
-  type Json,
+  type JsonObject,
   type Logger,
 } from "@anulo/rpc";
 import type { AnswerWorkerData, CountedCall, RequestFacts } from "./answer-worker.ts";
@@ -24,13 +24,27 @@ const perItem =
 
 /** In the contract's dialect, headers have proof-of-work hashes that this thread remembers. */
 const ofHeaders =
-  (costOf: (params: { readonly [name: string]: Json }) => number): CostOf =>
-  ({ params, request: { dialect } }) =>
-    dialect === "upstream" &&
-    isJsonObject(params ?? null) &&
-    !(params as { fill_pow_hash?: Json }).fill_pow_hash
-      ? costOf(params as { readonly [name: string]: Json })
-      : undefined;
+  (costOf: (params: JsonObject) => number | undefined): CostOf =>
+  ({ params = null, request }) => {
+    const isKnown = request.dialect === "upstream" && isJsonObject(params) && params.fill_pow_hash !== true;
+    return isKnown ? costOf(params) : undefined;
+  };
+
+/** Other values are refused sooner than handed over. */
+function blocksOfRange({ start_height: start, end_height: end }: JsonObject): number | undefined {
+  return typeof start === "number" && typeof end === "number" ? end - start + 1 : undefined;
+}
+
+const REQUESTED_INFO = Buffer.from("requested_info");
+/** Type of a number of 8 bits in portable storage. Source: portable_storage_base.h SERIALIZE_TYPE_UINT8. */
+const UINT8 = 8;
+
+/** Whether something of the pool is asked for, in the form in which wallets ask for it. */
+function asksForPool(body: Uint8Array): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const end = bytes.indexOf(REQUESTED_INFO) + REQUESTED_INFO.length;
+  return end >= REQUESTED_INFO.length && bytes[end] === UINT8 && bytes[end + 1] !== 0;
+}
 
 const HEADER_MS = 0.01;
 
@@ -39,11 +53,8 @@ const { blocks, outputs, transactions } = daemon;
 /** The calls that take longer than handing them over, by what was measured of each. */
 const costs = new Map<Call, CostOf>([
   [blocks.getBlock, ofHeaders(() => 0.08)],
-  [
-    blocks.getBlockHeadersRange,
-    ofHeaders(({ start_height, end_height }) => HEADER_MS * (Number(end_height) - Number(start_height) + 1)),
-  ],
-  [blocks.getBlocksBin, () => 5],
+  [blocks.getBlockHeadersRange, ofHeaders((params) => HEADER_MS * (blocksOfRange(params) ?? 0))],
+  [blocks.getBlocksBin, ({ body }) => (asksForPool(body) ? undefined : 5)],
   [blocks.getBlocksByHeightBin, perItem(0.02, 8)],
   [transactions.getTransactions, perItem(0.03, 67)],
   [outputs.getOuts, perItem(0.003, 27)],

@@ -32,17 +32,19 @@ class PortableSource {
 /** Names of declared fields, found among those of an object without building them. */
 export class PortableNames {
   readonly names: readonly string[];
-  readonly #bytes: readonly Uint8Array[];
+  #bytes: readonly Uint8Array[] | undefined;
 
   constructor(names: readonly string[]) {
     this.names = [...names].sort();
-    this.#bytes = this.names.map((name) => Uint8Array.from(name, (character) => character.charCodeAt(0)));
   }
 
   /** Which of the names begins at `at` (its length first); -1 for another. `next` is tried first: names are sorted. */
   indexAt(bytes: Uint8Array, at: number, next: number): number {
-    if (next < this.#bytes.length && isAt(this.#bytes[next]!, bytes, at)) return next;
-    return this.#bytes.findIndex((name) => isAt(name, bytes, at));
+    // Most records that are declared are never read.
+    this.#bytes ??= this.names.map((name) => Uint8Array.from(name, (character) => character.charCodeAt(0)));
+    const names = this.#bytes;
+    if (next < names.length && isAt(names[next]!, bytes, at)) return next;
+    return names.findIndex((name) => isAt(name, bytes, at));
   }
 }
 

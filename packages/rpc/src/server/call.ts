@@ -29,6 +29,8 @@ export type RequestInfo = {
   /** The sender: the same object for each request of a connection. */
   readonly caller: RequestCaller;
   readonly budget: RequestBudget;
+  /** Called with each error that the response is about. */
+  readonly onError?: (error: unknown) => void;
 };
 
 /** The caller, in the form that handlers use. */
@@ -237,6 +239,7 @@ export function visibleError(
   { name }: Pick<Call, "name">,
   { request, log = silent }: { readonly request: RequestInfo; readonly log: Logger | undefined },
 ): RpcError {
+  request.onError?.(error);
   if (error instanceof OverBudget) throw error;
   if (error instanceof CallerLeft || (request.caller.isGone && error === request.caller.signal.reason))
     throw new CallerLeft();

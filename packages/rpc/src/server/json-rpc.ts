@@ -129,6 +129,7 @@ function answerSingle<Context>(
     });
   return whenFailed<Body>(answer, (error) => {
     if (!(error instanceof OverBudget) || error.of !== "response") throw error;
+    request.onError?.(error);
     const { id } = message;
     const call = "implementation" in message ? message.implementation.call : undefined;
     rules.log?.warn("rpc answer too long", { call: call?.name, request: request.id });

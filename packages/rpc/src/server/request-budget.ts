@@ -38,6 +38,17 @@ export class RequestBudget {
     this.#reserve(2 * this.#bodyBytes + values * BYTES_PER_VALUE);
   }
 
+  /** Reserves memory for a copy of the body beside what the request has; throws OverBudget. */
+  reserveCopy(): void {
+    this.#reserve(this.#caller.request.bytes + this.#bodyBytes);
+  }
+
+  /** To be called once the copy is gone. */
+  releaseCopy(): void {
+    // Of a caller that has left nothing is reserved any more.
+    this.#caller.request.resize(Math.max(0, this.#caller.request.bytes - this.#bodyBytes));
+  }
+
   #reserve(bytes: number): void {
     if (!this.#caller.request.resize(bytes)) throw new OverBudget("port", "too many requests");
   }

@@ -9,20 +9,30 @@ export interface AnswerThreadOptions {
   readonly onError: (error: unknown) => void;
   /** Milliseconds without a task after which it ends. */
   readonly idleMs: number;
+  /** Milliseconds since an arbitrary start; never decreases. */
+  readonly now: () => number;
 }
 
 interface PendingTask {
   readonly costMs: number;
+  /** When it was sent, by the clock of the options. */
+  readonly since: number;
+  readonly isOfStranger: boolean;
   resolve(result: TaskResult): void;
 }
+
+/** After so many milliseconds a task, with those before it, has taken longer than what is given to a thread ahead. */
+const OVERDUE_MS = 100;
 
 /** A worker thread that answers requests; it keeps the process alive only while it has some. */
 export class AnswerThread {
   readonly #options: AnswerThreadOptions;
   readonly #worker: Worker;
-  readonly #ended: Promise<void>;
+  /** Resolves once it has ended. */
+  readonly ended: Promise<void>;
   readonly #pending = new Map<number, PendingTask>();
   #pendingMs = 0;
+  #strangersTasks = 0;
   #nextId = 0;
   #isReady = false;
   #isGone = false;
@@ -34,7 +44,7 @@ export class AnswerThread {
     this.#worker = options.startWorker();
     this.#worker.on("message", (message: MessageOfThread) => this.#receive(message));
     this.#worker.on("error", options.onError);
-    this.#ended = new Promise((resolve) => {
+    this.ended = new Promise((resolve) => {
       this.#worker.once("exit", () => {
         this.#end();
         resolve();
@@ -52,6 +62,15 @@ export class AnswerThread {
     return this.#pendingMs;
   }
 
+  /** Whether a task would wait: behind one that takes longer than expected or, if it is the owner's, behind a stranger's. */
+  holdsUp({ restricted }: Pick<ThreadTask, "restricted">): boolean {
+    for (const { since } of this.#pending.values()) {
+      if (this.#options.now() - since > OVERDUE_MS) return true;
+      break;
+    }
+    return !restricted && this.#strangersTasks > 0;
+  }
+
   /** Resolves with the result of a task of about `costMs`, which has no response if the thread ends before. */
   run(task: Omit<ThreadTask, "id">, costMs: number, signal: AbortSignal): Promise<TaskResult> {
     const id = this.#nextId++;
@@ -62,10 +81,13 @@ export class AnswerThread {
     const onLeft = () => this.#post({ abandon: id });
     signal.addEventListener("abort", onLeft);
     this.#pendingMs += costMs;
+    if (task.restricted) this.#strangersTasks++;
     this.#post({ ...task, id });
     return new Promise((resolve) => {
       this.#pending.set(id, {
         costMs,
+        since: this.#options.now(),
+        isOfStranger: task.restricted,
         resolve(result) {
           signal.removeEventListener("abort", onLeft);
           resolve(result);
@@ -76,10 +98,12 @@ export class AnswerThread {
 
   /** Resolves once the thread has ended; its tasks get no response. */
   stop(): Promise<void> {
-    this.#leave();
-    this.#worker.ref();
-    this.#post("end");
-    return this.#ended;
+    if (!this.#isGone) {
+      this.#leave();
+      this.#worker.ref();
+      this.#post("end");
+    }
+    return this.ended;
   }
 
   #post(message: MessageToThread): void {
@@ -89,7 +113,8 @@ export class AnswerThread {
   #receive(message: MessageOfThread): void {
     if (message === "ready") this.#isReady = true;
     else this.#settle(message);
-    if (this.#pending.size > 0) return;
+    // The process waits for the end of a thread that it has told to end.
+    if (this.#isGone || this.#pending.size > 0) return;
     this.#worker.unref();
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.stop(), this.#options.idleMs).unref();
@@ -100,11 +125,13 @@ export class AnswerThread {
     if (task === undefined) return;
     this.#pending.delete(result.id);
     this.#pendingMs -= task.costMs;
+    if (task.isOfStranger) this.#strangersTasks--;
     task.resolve(result);
   }
 
   #leave(): void {
     clearTimeout(this.#idle);
+    if (this.#isGone) return;
     this.#isGone = true;
     this.#options.onGone(this);
   }

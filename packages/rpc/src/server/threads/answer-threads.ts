@@ -1,10 +1,10 @@
 import type { Worker } from "node:worker_threads";
-import { type MaybePromise, whenReady } from "@anulo/limits";
+import { type MaybePromise, whenOver, whenReady } from "@anulo/limits";
 import type { Call } from "../../define.ts";
 import type { Json } from "../../json.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Answer } from "../answer.ts";
-import type { RequestInfo, Rules } from "../call.ts";
+import type { RequestCaller, RequestInfo, Rules } from "../call.ts";
 import { CallerLeft } from "../request-budget.ts";
 import { AnswerThread } from "./answer-thread.ts";
 
@@ -71,20 +71,27 @@ export function createAnswerThreads(options: AnswerThreadsOptions): AnswerThread
       // Only this thread knows what a token allows.
       const costMs = isStopped || request.bearer !== undefined ? undefined : costOf(callRequest);
       if (costMs === undefined) return here();
-      const thread = threads.firstFree();
+      const thread = threads.firstFree(request);
       if (thread === undefined) {
         threads.countHere(costMs);
         return here();
       }
       const { dialect, restricted, budget, caller } = request;
-      budget.reserveWithText(0);
-      return whenReady(budget.admit(call.cost), async () => {
+      budget.reserveCopy();
+      const run = async () => {
         const task = { path, body: new Uint8Array(body), dialect, restricted, facts: facts() };
         const { milliseconds, response } = await thread.run(task, costMs, caller.signal);
         caller.onWork(milliseconds);
+        return response;
+      };
+      const response = whenOver(
+        () => whenReady(budget.admit(call.cost), run),
+        () => budget.releaseCopy(),
+      );
+      return whenReady(response, (built) => {
         if (caller.isGone) throw new CallerLeft();
-        if (response === undefined) return here();
-        const { type, bytes, seconds, notes } = response;
+        if (built === undefined) return measured(caller, here);
+        const { type, bytes, seconds, notes } = built;
         for (const note of notes) onNote(note);
         rules.log?.info("call", { call: call.name, from: request.remoteAddress, request: request.id });
         rules.onRead?.();
@@ -103,10 +110,20 @@ export function createAnswerThreads(options: AnswerThreadsOptions): AnswerThread
   };
 }
 
+/** Counts the work until `work` returns, for a caller whose call has waited. */
+function measured<T>(caller: RequestCaller, work: () => T): T {
+  const since = performance.now();
+  try {
+    return work();
+  } finally {
+    caller.onWork(performance.now() - since);
+  }
+}
+
 /** The threads, and what the service's own thread does in this turn of its event loop. */
 interface ThreadPool {
   /** The thread to which a request is given; undefined if it is sooner answered here. */
-  firstFree(): AnswerThread | undefined;
+  firstFree(request: Pick<RequestInfo, "restricted">): AnswerThread | undefined;
   /** Counts a request that is answered here, and starts a thread once many have waited for another. */
   countHere(costMs: number): void;
   stop(): Promise<void>;
@@ -120,6 +137,7 @@ function createThreadPool({
   now = () => performance.now(),
 }: AnswerThreadsOptions): ThreadPool {
   const threads = new Set<AnswerThread>();
+  const ending = new Set<AnswerThread>();
   /** Estimated milliseconds of what is answered here in this turn. */
   let hereMs = 0;
   let waitedMs = 0;
@@ -130,14 +148,22 @@ function createThreadPool({
       pausedUntil = now() + PAUSE_AFTER_ERROR_MS;
       log.error("a thread that answers calls has failed", { error });
     };
-    const onGone = (thread: AnswerThread) => void threads.delete(thread);
-    threads.add(new AnswerThread({ startWorker, onGone, onError, idleMs }));
+    const onGone = (thread: AnswerThread) => {
+      threads.delete(thread);
+      ending.add(thread);
+      void thread.ended.then(() => ending.delete(thread));
+    };
+    try {
+      threads.add(new AnswerThread({ startWorker, onGone, onError, idleMs, now }));
+    } catch (error) {
+      onError(error);
+    }
   };
   return {
-    firstFree() {
+    firstFree(request) {
       let best: AnswerThread | undefined;
       for (const thread of threads) {
-        if (!thread.isReady || thread.pendingMs >= AHEAD * hereMs) continue;
+        if (!thread.isReady || thread.pendingMs >= AHEAD * hereMs || thread.holdsUp(request)) continue;
         if (best === undefined || thread.pendingMs < best.pendingMs) best = thread;
       }
       return best;
@@ -154,7 +180,7 @@ function createThreadPool({
       hereMs += costMs;
     },
     async stop() {
-      await Promise.all([...threads].map((thread) => thread.stop()));
+      await Promise.all([...threads, ...ending].map((thread) => thread.stop()));
     },
   };
 }

@@ -19,14 +19,19 @@ export interface ThreadService<Context> {
   /** Returns how many database rows this thread has read. */
   readonly rowsRead: () => number;
   /** Creates the context of a handler, which may `note` what the service's own thread has to know, as cloneable values. */
-  readonly contextOf: (
-    request: RequestInfo,
-    task: { readonly facts: unknown; note(note: unknown): void },
-  ) => Context;
+  readonly contextOf: (request: RequestInfo, task: ContextTask) => Context;
   /** Called once a task is over, however it ended: also for a task without a context. */
   release(): void;
   /** Called once, before the thread ends. */
   close(): Promise<void>;
+}
+
+/** The task of a context. */
+export interface ContextTask {
+  readonly facts: unknown;
+  note(note: unknown): void;
+  /** Counts milliseconds in which the thread has only waited. */
+  onWait(milliseconds: number): void;
 }
 
 /** A task that is being answered. */
@@ -34,9 +39,10 @@ interface RunningTask {
   readonly task: ThreadTask;
   readonly caller: Caller;
   readonly notes: unknown[];
-  seconds: number;
-  /** The error of its call, if any. */
-  error: unknown;
+  waitedMs: number;
+  /** How long its call took; undefined until its result is there. */
+  seconds: number | undefined;
+  hasError: boolean;
 }
 
 /** Answers the tasks that arrive at a port, one after the other, until the message to end. */
@@ -60,10 +66,15 @@ class ThreadServer<Context> {
     this.#service = service;
     // The service's own thread counts what strangers use.
     this.#owner = new CallerShare(limits.owner, { isForStrangers: false, rowsRead });
-    this.#strangers = new CallerShare(limits.strangers, { isForStrangers: false, rowsRead });
+    this.#strangers = new CallerShare(
+      { ...limits.strangers, eventLoopShare: Number.POSITIVE_INFINITY },
+      { isForStrangers: false, rowsRead },
+    );
     const rules = {
       context: (request: RequestInfo) => this.#contextOf(request),
-      onCall: ({ seconds, error }: CallEnd) => void Object.assign(this.#running!, { seconds, error }),
+      onCall: ({ seconds }: CallEnd) => {
+        this.#running!.seconds = seconds;
+      },
     };
     this.#answerer = createAnswerer(
       { calls, resources: [] },
@@ -81,10 +92,13 @@ class ThreadServer<Context> {
   }
 
   #contextOf(request: RequestInfo): Context {
-    const { task, notes } = this.#running!;
+    const running = this.#running!;
     return this.#service.contextOf(request, {
-      facts: task.facts,
-      note: (note) => void notes.push(note),
+      facts: running.task.facts,
+      note: (note) => void running.notes.push(note),
+      onWait(milliseconds) {
+        running.waitedMs += milliseconds;
+      },
     });
   }
 
@@ -102,9 +116,16 @@ class ThreadServer<Context> {
   #run(task: ThreadTask): MaybePromise<void> {
     const since = performance.now();
     const caller = (task.restricted ? this.#strangers : this.#owner).open(NO_ADDRESS);
-    const running: RunningTask = { task, caller, notes: [], seconds: 0, error: undefined };
+    const running: RunningTask = {
+      task,
+      caller,
+      notes: [],
+      waitedMs: 0,
+      seconds: undefined,
+      hasError: false,
+    };
     this.#running = running;
-    const request = requestOf(task, caller);
+    const request = requestOf(running);
     const answer = whenFailed<Answer | undefined>(
       () => this.#answerer.answer(task.path, task.body, request),
       () => undefined,
@@ -115,7 +136,8 @@ class ThreadServer<Context> {
       this.#running = undefined;
       this.#service.release();
       const response = responseOf(built, running);
-      this.#post({ id: task.id, milliseconds: performance.now() - since, response });
+      const milliseconds = Math.max(0, performance.now() - since - running.waitedMs);
+      this.#post({ id: task.id, milliseconds, response });
     });
   }
 
@@ -148,7 +170,9 @@ class ThreadServer<Context> {
 /** Callers are counted in the service's own thread. */
 const NO_ADDRESS = "127.0.0.1";
 
-function requestOf({ body, dialect, restricted }: ThreadTask, caller: Caller): RequestInfo {
+function requestOf(running: RunningTask): RequestInfo {
+  const { task, caller } = running;
+  const { body, dialect, restricted } = task;
   return {
     dialect,
     restricted,
@@ -158,15 +182,18 @@ function requestOf({ body, dialect, restricted }: ThreadTask, caller: Caller): R
     name: undefined,
     caller,
     budget: new RequestBudget(caller, body.length),
+    onError() {
+      running.hasError = true;
+    },
   };
 }
 
-/** Undefined for every error. */
+/** Undefined unless a call has run whose result is told without any error. */
 function responseOf(
   answer: Answer | undefined,
-  { notes, seconds, error }: RunningTask,
+  { notes, seconds, hasError }: RunningTask,
 ): ThreadResponse | undefined {
-  if (answer === undefined || answer.status !== 200 || error !== undefined) return undefined;
+  if (answer === undefined || answer.status !== 200 || seconds === undefined || hasError) return undefined;
   return { type: answer.type, bytes: bytesOf(answer.body), seconds, notes };
 }
 
