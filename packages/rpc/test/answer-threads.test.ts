@@ -198,6 +198,22 @@ test("the first request of a turn is answered here, then a thread gets twice as 
   assert.equal(worker.tasks.length, 6);
 });
 
+test("a thread without a task gets the first request of no turn, whatever its tasks have cost", async () => {
+  const scene_ = scene();
+  const { threads } = scene_;
+  const worker = await untilReady(scene_);
+  threads.answer(request(9), {}, here);
+  // Added one after the other and taken away again, these leave less than nothing.
+  const answers = [0.1, 0.7, 0.3].map((costMs) => threads.answer(request(costMs), {}, here));
+  for (const task of worker.tasks) worker.end(task, "{}");
+  assert.equal((await Promise.all(answers)).includes(HERE), false);
+  await nextTurn();
+  for (let i = 0; i < 3; i++) {
+    assert.equal(threads.answer(request(1), {}, here), HERE);
+    await nextTurn();
+  }
+});
+
 test("of several threads the one with less to do is given a request", async () => {
   const scene_ = scene({ maxThreads: 2 });
   const { threads, workers } = scene_;

@@ -124,7 +124,8 @@ export class AnswerThread {
     const task = this.#pending.get(result.id);
     if (task === undefined) return;
     this.#pending.delete(result.id);
-    this.#pendingMs -= task.costMs;
+    // Sums of fractions are not exact: a thread without a task has nothing to do.
+    this.#pendingMs = this.#pending.size === 0 ? 0 : this.#pendingMs - task.costMs;
     if (task.isOfStranger) this.#strangersTasks--;
     task.resolve(result);
   }
