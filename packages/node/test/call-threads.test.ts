@@ -27,6 +27,7 @@ const { blocks, outputs, transactions } = daemon;
 let node: Node;
 let threads: AnswerThreads;
 const calls = createCallTracking();
+const bootstrap = { isWanted: false };
 
 before(async () => {
   node = createNode({
@@ -45,7 +46,7 @@ before(async () => {
   await node.start();
   await loadBlocks(node.chain, chain);
   threads = createCallThreads({
-    services: { parts: node.chain, bootstrap: { isWanted: false } as never, calls },
+    services: { parts: node.chain, bootstrap: bootstrap as never, calls },
     network: networks.regtest,
     limits: limitsOfCallers({}, true),
     maxThreads: 1,
@@ -82,22 +83,26 @@ function encoded({ call, params }: Question): { path: string; body: Buffer } {
   return { path: call.name, body: Buffer.from(writePortable(entry.value)) };
 }
 
-/** Asks the threads; the second request of a turn of the event loop is for them. */
-async function fromThread(question: Question, { dialect = "upstream", restricted = false }: Port = {}) {
+function requestFor(question: Question, { dialect = "upstream", restricted = false }: Port): CallRequest {
   const budget = { reserveCopy() {}, releaseCopy() {}, admit() {} };
   const caller = { signal: new AbortController().signal, isGone: false, onWork() {} };
-  const { path, body } = encoded(question);
-  const params = question.call.transport === "jsonRpc" ? { params: question.params as never } : {};
   const request = { dialect, restricted, budget, caller, remoteAddress: "127.0.0.1", id: "" };
-  const asked = { call: question.call, path, body, ...params, request } as never as CallRequest;
-  const here = () => HERE;
-  await new Promise(setImmediate);
-  const first = { ...asked, call: blocks.getBlocksBin };
-  assert.equal(await Promise.all([threads.answer(first, {}, here)]).then(([answer]) => answer), HERE);
-  return await ask(asked, here);
+  const params = question.call.transport === "jsonRpc" ? { params: question.params } : {};
+  return { call: question.call, ...encoded(question), ...params, request } as never;
 }
 
-const ask = (asked: CallRequest, here: () => Answer) => threads.answer(asked, {}, here);
+/** Asks the threads; the second request of a turn of the event loop is for them. Its answer is a promise if one has it. */
+async function askSecond(question: Question, port: Port = {}) {
+  await new Promise(setImmediate);
+  const here = () => HERE;
+  const first = requestFor({ call: blocks.getBlocksBin, params: sync() }, {});
+  assert.equal(threads.answer(first, {}, here), HERE);
+  return { answer: threads.answer(requestFor(question, port), {}, here) };
+}
+
+async function fromThread(question: Question, port: Port = {}): Promise<Answer> {
+  return await (await askSecond(question, port)).answer;
+}
 
 /** Requests until a thread answers. */
 async function startThread(): Promise<void> {
@@ -249,4 +254,28 @@ test("calls that a thread answers are counted as the node counts its own", async
     { rpc: "get_blocks_by_height", count: 1, credits: 3 },
   ]);
   assert.ok(calls.entries().every(({ time }) => time > 0));
+});
+
+/** Whether a request is given to a thread at all. */
+async function isHandedOver(question: Question, port: Port = {}): Promise<boolean> {
+  const { answer } = await askSecond(question, port);
+  await answer;
+  return answer instanceof Promise;
+}
+
+test("nothing is handed over that a thread would only send back, or that another node answers", async () => {
+  const withBlocks = (more: object) => ({ call: blocks.getBlocksBin, params: sync(more) });
+  assert.equal(await isHandedOver(withBlocks({})), true);
+  for (const requested_info of [1, 2])
+    assert.equal(await isHandedOver(withBlocks({ requested_info })), false);
+  const block = { call: blocks.getBlock, params: { height: 3 } };
+  assert.equal(await isHandedOver(block), true);
+  assert.equal(await isHandedOver(block, { dialect: "contract" }), false);
+  assert.equal(await isHandedOver({ ...block, params: { height: 3, fill_pow_hash: true } }), false);
+  bootstrap.isWanted = true;
+  try {
+    assert.equal(await isHandedOver(block), false);
+  } finally {
+    bootstrap.isWanted = false;
+  }
 });

@@ -15,6 +15,14 @@ interface Context {
 /** A header as it is written, without a single value. */
 const header = daemon.blocks.getBlockHeadersRange.result.fields.headers.item.absent() as object;
 
+/** Headers from here on take as much work as strangers may have saved up. */
+const LONG_START = 5000;
+const LONG_MS = 130;
+
+function work(milliseconds: number): void {
+  for (const since = performance.now(); performance.now() - since < milliseconds; );
+}
+
 let thread: MessagePort;
 let releases = 0;
 let isClosed = false;
@@ -28,6 +36,8 @@ before(async () => {
     const count = params.end_height - params.start_height + 1;
     const draw = (place: number) => {
       if (params.start_height + place === 13) throw new TypeError("a damaged row");
+      // Twice, because what is done at once is counted elsewhere.
+      if (params.start_height === LONG_START && place % 8 === 4) work(LONG_MS);
       return header;
     };
     return { headers: new Drawn(count, draw, { hold() {}, release() {} }) };
@@ -40,7 +50,7 @@ before(async () => {
       { call: daemon.blocks.getBlockHeadersRange, handler: headers },
       { call: daemon.blocks.getBlock, handler: block },
     ] as unknown as Implemented<Context>[],
-    limits: limitsOfCallers({ answerBytes: 100_000 }, true),
+    limits: limitsOfCallers({ answerBytes: 100_000, eventLoopShare: 1e-6 }, true),
     rowsRead: () => 0,
     contextOf: ({ caller }, task) => ({ task, signal: caller.signal }),
     release: () => void releases++,
@@ -100,6 +110,10 @@ test("an error is left to the service's own thread, whether of the params, the h
   ])
     assert.equal((await ask(params)).response, undefined, JSON.stringify(params));
   assert.notEqual((await ask(range(20, 30))).response, undefined);
+});
+
+test("a stranger's work never pauses in a thread, where others wait behind it", async () => {
+  assert.notEqual((await ask(range(LONG_START, LONG_START + 30), true)).response, undefined);
 });
 
 test("a task whose caller leaves ends, whether it runs or waits, and the next one is answered", async () => {
