@@ -59,21 +59,33 @@ export interface ChainReader {
   prunedHeight(): number;
 }
 
+/** As many as the rules need at once. */
+const WEIGHTS_AT_ONCE = 100_000;
+
 /** Long-term weights of the blocks from `start` to `end`, as far as they exist. */
 function weightsOf(
   { longTermWeights }: Tables,
   { start, end }: { readonly start: number; readonly end: number },
   at: Snapshot | undefined,
 ): Float64Array {
-  const weights = new Float64Array(Math.max(0, end - start));
+  const maxCount = Math.max(0, end - start);
+  let weights = new Float64Array(Math.min(maxCount, WEIGHTS_AT_ONCE));
   let count = 0;
-  while (count < weights.length) {
+  while (count < maxCount) {
+    if (count === weights.length) {
+      const longer = new Float64Array(Math.min(maxCount, 2 * count));
+      longer.set(weights);
+      weights = longer;
+    }
     const height = start + count;
-    const place = { row: Math.floor(height / WEIGHTS_PER_ROW), from: height % WEIGHTS_PER_ROW };
-    const read = (row: Buffer) =>
-      readCounts(row, { length: row.length - CHECKSUM_BYTES, from: place.from }, weights.subarray(count));
-    const more = longTermWeights.view(place.row, read, at) ?? 0;
-    if (more === 0) break;
+    const from = height % WEIGHTS_PER_ROW;
+    const target = weights.subarray(count);
+    const more = longTermWeights.view(
+      Math.floor(height / WEIGHTS_PER_ROW),
+      (row) => readCounts(row, { length: row.length - CHECKSUM_BYTES, from }, target),
+      at,
+    );
+    if (more === undefined || more === 0) break;
     count += more;
   }
   return weights.subarray(0, count);
