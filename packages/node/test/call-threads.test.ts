@@ -130,15 +130,13 @@ async function fromNode(question: Question, { restricted = false }: Port = {}): 
 function questions(): Question[] {
   const { read } = node.chain.store;
   const height = read.height();
-  const top = toHex(read.blockInfo(height - 1)!.hash);
   const paid = chain.filter((block) => block.transactions.length > 0).length;
   assert.ok(paid > 0);
   const ids = Array.from({ length: 40 }, (_, id) => toHex(read.transactionHash(id + height - 40)!));
   const outs = Array.from({ length: 400 }, (_, place) => ({ amount: 0n, index: BigInt((7 * place) % 50) }));
   const named = outs.map(({ index }) => ({ amount: 0, index: Number(index) }));
   return [
-    { call: blocks.getBlock, params: { height: height - 1 } },
-    { call: blocks.getBlock, params: { hash: top } },
+    { call: blocks.getBlockHeadersRange, params: { start_height: height - 12, end_height: height - 1 } },
     { call: blocks.getBlockHeadersRange, params: { start_height: 0, end_height: height - 1 } },
     { call: blocks.getBlocksBin, params: sync() },
     { call: blocks.getBlocksBin, params: sync({ prune: true, start_height: 5, max_block_count: 20n }) },
@@ -146,7 +144,7 @@ function questions(): Question[] {
     { call: transactions.getTransactions, params: { txs_hashes: ids } },
     { call: transactions.getTransactions, params: { txs_hashes: ids, decode_as_json: true, split: true } },
     { call: outputs.getOuts, params: { outputs: named } },
-    { call: outputs.getOuts, params: { outputs: named.slice(0, 30), get_txid: true } },
+    { call: outputs.getOuts, params: { outputs: named.slice(0, 60), get_txid: true } },
     { call: outputs.getOutsBin, params: { outputs: outs, get_txid: true } },
     { call: outputs.getOutsBin, params: { outputs: outs.slice(0, 64), get_txid: false } },
   ];
@@ -175,10 +173,8 @@ test("a thread answers each call as the node does, on both kinds of ports, whate
 
 /** What only the node's own thread knows, and what is refused. */
 const onlyHere: readonly (Question & Port)[] = [
-  { call: blocks.getBlock, params: { height: 3 }, dialect: "contract" },
-  { call: blocks.getBlock, params: { height: 3, fill_pow_hash: true } },
-  { call: blocks.getBlock, params: { height: 1e6 } },
-  { call: blocks.getBlock, params: { hash: "ab" } },
+  { call: blocks.getBlock, params: { height: 3 } },
+  { call: blocks.getBlockHeadersRange, params: { start_height: 3, end_height: 40 }, dialect: "contract" },
   { call: blocks.getBlockHeadersRange, params: { start_height: 3, end_height: 40, fill_pow_hash: true } },
   { call: blocks.getBlockHeadersRange, params: { start_height: 3, end_height: 1e6 } },
   { call: blocks.getBlockHeadersRange, params: { start_height: 40, end_height: 30 } },
@@ -245,12 +241,12 @@ test("what only the node's own thread knows, and every error, is left to it", as
 
 test("calls that a thread answers are counted as the node counts its own", async () => {
   calls.clear();
-  const { height, hash } = { height: 7, hash: "" };
-  for (let i = 0; i < 3; i++) await fromThread({ call: blocks.getBlock, params: { height, hash } });
+  const params = { start_height: 1, end_height: 60 };
+  for (let i = 0; i < 3; i++) await fromThread({ call: blocks.getBlockHeadersRange, params });
   await fromThread({ call: blocks.getBlocksByHeightBin, params: { heights: Array(60).fill(3) } });
   const counted = calls.entries().map(({ rpc, count, credits }) => ({ rpc, count, credits }));
   assert.deepEqual(counted, [
-    { rpc: "get_block", count: 3, credits: 3 },
+    { rpc: "get_block_headers_range", count: 3, credits: 18 },
     { rpc: "get_blocks_by_height", count: 1, credits: 3 },
   ]);
   assert.ok(calls.entries().every(({ time }) => time > 0));
@@ -268,13 +264,15 @@ test("nothing is handed over that a thread would only send back, or that another
   assert.equal(await isHandedOver(withBlocks({})), true);
   for (const requested_info of [1, 2])
     assert.equal(await isHandedOver(withBlocks({ requested_info })), false);
-  const block = { call: blocks.getBlock, params: { height: 3 } };
-  assert.equal(await isHandedOver(block), true);
-  assert.equal(await isHandedOver(block, { dialect: "contract" }), false);
-  assert.equal(await isHandedOver({ ...block, params: { height: 3, fill_pow_hash: true } }), false);
+  const range = { start_height: 3, end_height: 40 };
+  const headers = { call: blocks.getBlockHeadersRange, params: range };
+  assert.equal(await isHandedOver(headers), true);
+  assert.equal(await isHandedOver(headers, { dialect: "contract" }), false);
+  assert.equal(await isHandedOver({ ...headers, params: { ...range, fill_pow_hash: true } }), false);
+  assert.equal(await isHandedOver({ ...headers, params: { ...range, end_height: 11 } }), false, "too few");
   bootstrap.isWanted = true;
   try {
-    assert.equal(await isHandedOver(block), false);
+    assert.equal(await isHandedOver(headers), false);
   } finally {
     bootstrap.isWanted = false;
   }

@@ -3,7 +3,7 @@ import { getBlocksByHeight, getBlocksOnly } from "./block-download.ts";
 import type { CallTracking } from "./call-tracking.ts";
 import type { ChainCallContext } from "./chain-call-context.ts";
 import { requestedInfo } from "./pool-info.ts";
-import { knownBlock, knownHeaders } from "./read-blocks.ts";
+import { type HeaderRange, knownHeaders } from "./read-blocks.ts";
 import { getBinaryOutputs, getOutputs } from "./read-outputs.ts";
 import { getTransactions } from "./read-transactions.ts";
 import { tracked } from "./tracked-calls.ts";
@@ -26,8 +26,10 @@ export function threadCalls(): Implemented<ThreadContext>[] {
   const implemented = <P>(call: Implemented<never>["call"], handler: HandlerIn<P>) =>
     ({ call, handler }) as Implemented<ThreadContext>;
   return tracked([
-    implemented(blocks.getBlock, withoutWork(knownBlock)),
-    implemented(blocks.getBlockHeadersRange, withoutWork(knownHeaders)),
+    implemented(blocks.getBlockHeadersRange, (params: HeaderRange & WorkRequest, context) => {
+      if (params.fill_pow_hash) throw new OnlyInNode("proofs of work are asked for");
+      return knownHeaders(params, context);
+    }),
     implemented(blocks.getBlocksBin, (params: Parameters<typeof getBlocksOnly>[0] & PoolRequest, context) => {
       if (params.requested_info !== requestedInfo.blocks) throw new OnlyInNode("the pool is asked for");
       return getBlocksOnly(params, context);
@@ -40,10 +42,4 @@ export function threadCalls(): Implemented<ThreadContext>[] {
 }
 
 type PoolRequest = { readonly requested_info: number };
-
-function withoutWork<P>(handler: HandlerIn<P>): HandlerIn<P & { readonly fill_pow_hash: boolean }> {
-  return (params, context) => {
-    if (params.fill_pow_hash) throw new OnlyInNode("a proof of work is asked for");
-    return handler(params, context);
-  };
-}
+type WorkRequest = { readonly fill_pow_hash: boolean };
