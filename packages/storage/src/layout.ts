@@ -173,9 +173,16 @@ export function list<T>(field: Field<T>): Field<readonly T[]> {
   };
 }
 
+/** Reads a `count64` without a cursor. */
+export function readCount(row: Uint8Array, at: number): number {
+  const high = ((row[at]! << 24) | (row[at + 1]! << 16) | (row[at + 2]! << 8) | row[at + 3]!) >>> 0;
+  const low = ((row[at + 4]! << 24) | (row[at + 5]! << 16) | (row[at + 6]! << 8) | row[at + 7]!) >>> 0;
+  return high * 2 ** 32 + low;
+}
+
 /**
  * Reads numbers of a `list(count64)` that has the first `length` bytes of a row, from place `from` on, to the end of
- * `target` at most; returns how many. Without a call or an object for each: they are read by the hundred thousand.
+ * `target` at most; returns how many. Without an object for each: they are read by the hundred thousand.
  */
 export function readCounts(
   row: Uint8Array,
@@ -185,9 +192,7 @@ export function readCounts(
   const count = Math.max(0, Math.min(target.length, length / COUNT_BYTES - from));
   const start = COUNT_BYTES * from;
   for (let i = 0, at = start; i < count; i++, at += COUNT_BYTES) {
-    const high = ((row[at]! << 24) | (row[at + 1]! << 16) | (row[at + 2]! << 8) | row[at + 3]!) >>> 0;
-    const low = ((row[at + 4]! << 24) | (row[at + 5]! << 16) | (row[at + 6]! << 8) | row[at + 7]!) >>> 0;
-    target[i] = high * 2 ** 32 + low;
+    target[i] = readCount(row, at);
   }
   return count;
 }

@@ -1,5 +1,6 @@
 import type { Snapshot } from "./database-file.ts";
 import type { Tables } from "./environment.ts";
+import { readCount } from "./layout.ts";
 import { outputOffsets, transactionHashOffset } from "./tables.ts";
 
 const HASH_BYTES = 32;
@@ -62,11 +63,11 @@ export class OutputBatch {
   readonly #takeOutput = (row: Buffer): number => {
     const position = this.#position;
     const start = HASH_BYTES * position;
-    this.heights[position] = readNumber(row, outputOffsets.height);
-    this.unlockTimes[position] = readNumber(row, outputOffsets.unlockTime);
+    this.heights[position] = readCount(row, outputOffsets.height);
+    this.unlockTimes[position] = readCount(row, outputOffsets.unlockTime);
     copyHash(row, outputOffsets.key, { target: this.keys, at: start });
     copyHash(row, outputOffsets.commitment, { target: this.commitments, at: start });
-    return readNumber(row, outputOffsets.transactionId);
+    return readCount(row, outputOffsets.transactionId);
   };
 
   readonly #takeHash = (row: Buffer): void => {
@@ -83,11 +84,4 @@ interface OutputSource {
 /** A loop, because the library's function would first have to create a view of these few bytes. */
 function copyHash(source: Buffer, from: number, { target, at }: { target: Uint8Array; at: number }): void {
   for (let i = 0; i < HASH_BYTES; i++) target[at + i] = source[from + i]!;
-}
-
-/** Reads eight bytes, big-endian. */
-function readNumber(row: Buffer, at: number): number {
-  const high = ((row[at]! << 24) | (row[at + 1]! << 16) | (row[at + 2]! << 8) | row[at + 3]!) >>> 0;
-  const low = ((row[at + 4]! << 24) | (row[at + 5]! << 16) | (row[at + 6]! << 8) | row[at + 7]!) >>> 0;
-  return high * 2 ** 32 + low;
 }

@@ -190,19 +190,23 @@ test("however many ask, four threads read at most, half of them for strangers, w
   assert.equal(asked.filter(({ table }) => table === "ringCtOutputs").length, 200);
 });
 
-test("a thread that is free again goes to the owner, however long strangers have waited", async () => {
+/** Runs reads of strangers (s) and others (o): the order in which they begin, and what ends each of those. */
+function runAll(threads: ReadThreads, names: readonly string[]) {
   const order: string[] = [];
   const ends: (() => void)[] = [];
-  const threads = new ReadThreads();
-  const run = (name: string, isStranger: boolean) =>
+  const run = (name: string) =>
     threads.run(
       () => {
         order.push(name);
         return new Promise((end) => ends.push(end));
       },
-      { isStranger },
+      { isStranger: name.startsWith("s") },
     );
-  const all = ["s1", "s2", "s3", "o1", "o2", "o3"].map((name) => run(name, name.startsWith("s")));
+  return { order, ends, all: names.map(run) };
+}
+
+test("a thread that is free again goes to the owner, however long strangers have waited", async () => {
+  const { order, ends, all } = runAll(new ReadThreads(), ["s1", "s2", "s3", "o1", "o2", "o3"]);
   assert.deepEqual(order, ["s1", "s2", "o1", "o2"]);
   ends[0]!();
   await setImmediate();
@@ -215,18 +219,8 @@ test("a thread that is free again goes to the owner, however long strangers have
 });
 
 test("with a smaller share fewer threads read at once, for strangers as for all", async () => {
-  const order: string[] = [];
-  const ends: (() => void)[] = [];
-  const threads = new ReadThreads({ forAll: 2, forStrangers: 1 });
-  const run = (name: string, isStranger: boolean) =>
-    threads.run(
-      () => {
-        order.push(name);
-        return new Promise((end) => ends.push(end));
-      },
-      { isStranger },
-    );
-  const all = ["s1", "s2", "o1", "o2"].map((name) => run(name, name.startsWith("s")));
+  const share = { forAll: 2, forStrangers: 1 };
+  const { order, ends, all } = runAll(new ReadThreads(share), ["s1", "s2", "o1", "o2"]);
   assert.deepEqual(order, ["s1", "o1"]);
   ends[1]!();
   await setImmediate();

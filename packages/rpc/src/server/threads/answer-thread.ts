@@ -31,8 +31,6 @@ export class AnswerThread {
   /** Resolves once it has ended. */
   readonly ended: Promise<void>;
   readonly #pending = new Map<number, PendingTask>();
-  #pendingMs = 0;
-  #strangersTasks = 0;
   #nextId = 0;
   #isReady = false;
   #isGone = false;
@@ -59,16 +57,16 @@ export class AnswerThread {
 
   /** Estimated milliseconds of the tasks without a result. */
   get pendingMs(): number {
-    return this.#pendingMs;
+    let sum = 0;
+    for (const { costMs } of this.#pending.values()) sum += costMs;
+    return sum;
   }
 
   /** Whether a task would wait: behind one that takes longer than expected or, if it is the owner's, behind a stranger's. */
   holdsUp({ restricted }: Pick<ThreadTask, "restricted">): boolean {
-    for (const { since } of this.#pending.values()) {
-      if (this.#options.now() - since > OVERDUE_MS) return true;
-      break;
-    }
-    return !restricted && this.#strangersTasks > 0;
+    const tasks = [...this.#pending.values()];
+    const isOverdue = tasks.length > 0 && this.#options.now() - tasks[0]!.since > OVERDUE_MS;
+    return isOverdue || (!restricted && tasks.some(({ isOfStranger }) => isOfStranger));
   }
 
   /** Resolves with the result of a task of about `costMs`, which has no response if the thread ends before. */
@@ -80,8 +78,6 @@ export class AnswerThread {
     this.#worker.ref();
     const onLeft = () => this.#post({ abandon: id });
     signal.addEventListener("abort", onLeft);
-    this.#pendingMs += costMs;
-    if (task.restricted) this.#strangersTasks++;
     this.#post({ ...task, id });
     return new Promise((resolve) => {
       this.#pending.set(id, {
@@ -124,9 +120,6 @@ export class AnswerThread {
     const task = this.#pending.get(result.id);
     if (task === undefined) return;
     this.#pending.delete(result.id);
-    // Sums of fractions are not exact: a thread without a task has nothing to do.
-    this.#pendingMs = this.#pending.size === 0 ? 0 : this.#pendingMs - task.costMs;
-    if (task.isOfStranger) this.#strangersTasks--;
     task.resolve(result);
   }
 
