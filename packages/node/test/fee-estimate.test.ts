@@ -1,7 +1,7 @@
 /** What wallets are told to pay, from a made-up chain. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { baseReward, dynamicFees2021 } from "@anulo/protocol";
+import { baseReward, dynamicBaseFee, dynamicFees2021 } from "@anulo/protocol";
 import type { NodeContext } from "../src/rpc/context.ts";
 import { feeEstimate } from "../src/rpc/fee-estimate.ts";
 
@@ -15,16 +15,19 @@ interface Weights {
   readonly recent: readonly number[];
   /** Median of the long-term weights after so many empty blocks. */
   readonly longTerm: (grace: number) => number;
+  /** Hard fork of the next block. */
+  readonly fork?: number;
 }
 
-function estimate({ recent, longTerm }: Weights, grace: number) {
+function estimate({ recent, longTerm, fork = version }: Weights, grace: number) {
   const view = {
-    hardForkVersion: version,
+    hardForkVersion: fork,
     alreadyGenerated,
+    longTermWeightMedian: longTerm(0),
     recentWeights: (count: number) => (count === 0 ? [] : recent.slice(-count)),
   };
   const context = {
-    parts: { state: { view: () => view, longTermWeightMedianAfterEmpty: longTerm } },
+    parts: { state: { view: () => view, longTermWeightMedianAfterEmpty: longTerm }, now: () => 0 },
     dialect: "contract",
     memory: { feeEstimate: (_: unknown, make: () => unknown) => make() },
   } as unknown as NodeContext;
@@ -65,4 +68,20 @@ test("empty blocks to come lower the median once they are half", () => {
   assert.deepEqual(after(51), feesOf(ZONE + 51, ZONE + 51));
   assert.deepEqual(after(WINDOW), feesOf(ZONE + WINDOW, ZONE + WINDOW));
   assert.throws(() => after(WINDOW + 1), /grace_blocks/);
+});
+
+test("before hard fork 15 there is one fee, which the long-term median bounds from hard fork 10 on", () => {
+  const recent = [...blocks(400, 1), ...blocks(WINDOW, 3 * ZONE)];
+  const single = (fork: number, grace = 0) => estimate({ recent, longTerm: () => 2 * ZONE, fork }, grace);
+  const feeOf = (fork: number, medianWeight: number) => {
+    const reward = baseReward({ alreadyGenerated, version: fork });
+    return dynamicBaseFee({ reward, medianWeight, version: fork });
+  };
+  for (const fork of [5, 8, 9]) assert.deepEqual(single(fork).fee, feeOf(fork, 3 * ZONE), `hard fork ${fork}`);
+  for (const fork of [10, 14]) assert.deepEqual(single(fork).fee, feeOf(fork, 2 * ZONE), `hard fork ${fork}`);
+  assert.notEqual(feeOf(9, 2 * ZONE), feeOf(9, 3 * ZONE));
+  assert.deepEqual(single(9).fees, []);
+  assert.equal(single(9, 49).fee, feeOf(9, 3 * ZONE));
+  assert.equal(single(9, 51).fee, feeOf(9, ZONE), "empty blocks count as the weight without penalty");
+  assert.equal(single(9, 5000).fee, feeOf(9, ZONE), "of more than the window, all but one block are empty");
 });

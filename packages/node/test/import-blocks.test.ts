@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Obligation } from "@anulo/consensus";
-import { networks, readBlock, writeBlock } from "@anulo/protocol";
+import { networks, readBlock, readTransaction, toHex, transactionHash, writeBlock } from "@anulo/protocol";
 import {
   BadBlock,
   ChainChanged,
@@ -12,6 +12,7 @@ import {
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { openChain } from "../src/chain/open-chain.ts";
 import { FailedProof } from "../src/chain/proofs.ts";
+import { admit } from "../src/pool/admit.ts";
 import { emptyChain, mine, now } from "./chain-fixture.ts";
 import { type RecordedBlock, recordedChain, recordedHeaders } from "./recorded-chains.ts";
 
@@ -246,6 +247,28 @@ test("each block of a run is written with what the original says of it", async (
     ]),
     wanted.map((header) => [header.block_weight, header.long_term_weight, header.cumulative_difficulty]),
   );
+  await close();
+});
+
+test("what the pool has proven of fetched blocks is not proven again", async () => {
+  const proven = new Set<string>();
+  const discharge = async (obligations: readonly Obligation[]) => {
+    for (const each of obligations) if ("transactionId" in each) proven.add(toHex(each.transactionId));
+  };
+  const { parts, close } = await openChain({ network: networks.regtest, fixedDifficulty: 2n, discharge, now });
+  const importer = createBlockImporter(parts);
+  const take = async (blocks: readonly RecordedBlock[]) =>
+    await (await importer.stage(blocks.map((block) => watched(block, { times: 0 })))).completion;
+  await take(chain.slice(0, RUN - 1));
+  const inPool = chain[RUN - 1]!.transactions;
+  for (const blob of inPool) await admit(parts, { blob, doNotRelay: false });
+  assert.equal(proven.size, inPool.length);
+  proven.clear();
+  await take(chain.slice(RUN - 1, RUN + 40));
+  const others = chain.slice(RUN, RUN + 40).flatMap(({ transactions }) => transactions);
+  const hashOf = (blob: Uint8Array) => toHex(transactionHash(readTransaction(blob)));
+  assert.deepEqual([...proven].sort(), others.map(hashOf).sort());
+  assert.notEqual(others.length, 0);
   await close();
 });
 

@@ -174,3 +174,15 @@ test("of more refusals than have room the oldest is forgotten, and all with the 
   refused.add(other, blobs[0]!, refusal);
   assert.deepEqual(found(other), ["PROOF_OF_WORK", undefined, undefined]);
 });
+
+test("ten thousand refusals are remembered", () => {
+  const refused = createRefusedTransactions();
+  const view = {} as ChainView;
+  const blobOf = (number: number) => Uint8Array.of(number & 255, number >> 8);
+  const refusal = new RuleViolation({ code: "PROOF_OF_WORK", difficulty: 1n });
+  for (let number = 0; number < 10_000; number++) refused.add(view, blobOf(number), refusal);
+  assert.equal(refused.find(view, blobOf(0))?.violation.code, "PROOF_OF_WORK");
+  refused.add(view, blobOf(10_000), refusal);
+  assert.equal(refused.find(view, blobOf(0)), undefined);
+  assert.equal(refused.find(view, blobOf(1))?.violation.code, "PROOF_OF_WORK");
+});
