@@ -1,6 +1,7 @@
 /** Calls that another thread answers: byte for byte as the node's own thread does, of the chain as it is by then. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { networks, toHex, writePortable } from "@anulo/protocol";
@@ -169,6 +170,19 @@ test("a thread answers each call as the node does, on both kinds of ports, whate
       }
     }
   }
+});
+
+test("a thread that has answered keeps no page of the file from being written again", async () => {
+  const { store } = node.chain;
+  const question = { call: blocks.getBlockHeadersRange, params: { start_height: 0, end_height: 40 } };
+  const sizes: number[] = [];
+  for (let round = 0; round < 12; round++) {
+    assert.notEqual(await fromThread(question), HERE);
+    await popBlocks(node.chain, 20);
+    await loadBlocks(node.chain, chain.slice(-20));
+    sizes.push(statSync(store.path).size);
+  }
+  assert.ok(sizes.at(-1)! < 1.5 * sizes[3]!, `bytes of the file: ${sizes.join(", ")}`);
 });
 
 /** What only the node's own thread knows, and what is refused. */

@@ -77,7 +77,8 @@ test("before hard fork 15 there is one fee, which the long-term median bounds fr
     const reward = baseReward({ alreadyGenerated, version: fork });
     return dynamicBaseFee({ reward, medianWeight, version: fork });
   };
-  for (const fork of [5, 8, 9]) assert.deepEqual(single(fork).fee, feeOf(fork, 3 * ZONE), `hard fork ${fork}`);
+  for (const fork of [5, 8, 9])
+    assert.deepEqual(single(fork).fee, feeOf(fork, 3 * ZONE), `hard fork ${fork}`);
   for (const fork of [10, 14]) assert.deepEqual(single(fork).fee, feeOf(fork, 2 * ZONE), `hard fork ${fork}`);
   assert.notEqual(feeOf(9, 2 * ZONE), feeOf(9, 3 * ZONE));
   assert.deepEqual(single(9).fees, []);

@@ -255,7 +255,12 @@ test("what the pool has proven of fetched blocks is not proven again", async () 
   const discharge = async (obligations: readonly Obligation[]) => {
     for (const each of obligations) if ("transactionId" in each) proven.add(toHex(each.transactionId));
   };
-  const { parts, close } = await openChain({ network: networks.regtest, fixedDifficulty: 2n, discharge, now });
+  const { parts, close } = await openChain({
+    network: networks.regtest,
+    fixedDifficulty: 2n,
+    discharge,
+    now,
+  });
   const importer = createBlockImporter(parts);
   const take = async (blocks: readonly RecordedBlock[]) =>
     await (await importer.stage(blocks.map((block) => watched(block, { times: 0 })))).completion;
