@@ -8,7 +8,14 @@ import { foundFor } from "../src/file/background-copy.ts";
 import { DamagedJournal, Journal } from "../src/file/journal.ts";
 import { RecentBlocks } from "../src/packed/block-ids.ts";
 import type { BackgroundScan, WalletState } from "../src/state.ts";
-import { forkedChain, recorded, recordedChain, startRecordedNode } from "./recorded-node.ts";
+import {
+  type Entry,
+  forkedChain,
+  recorded,
+  recordedChain,
+  startRecordedNode,
+  withBlock,
+} from "./recorded-node.ts";
 import { startTestService, type TestService } from "./service.ts";
 
 const { mnemonic } = recorded.wallets.a!;
@@ -130,6 +137,27 @@ for (const type of types) {
     assert.deepEqual(await told(service), await truth(node.url, t));
   });
 }
+
+test("a payment that a reorganisation has undone while the key was away has failed, where it can't be sent again", async (t) => {
+  const node = await nodeFor(t);
+  const service = await startTestService({ node: node.url }, t);
+  const { call } = service;
+  await restore(service);
+  await call.refresh({});
+  const { txid, height } = (await told(service)).out.at(-1)!;
+  // As of a payment made here, whose bytes are forgotten by now.
+  await service.service.opened!.wallet.commit({ kind: "txKeys", txHash: txid, txKeys: [new Uint8Array(32)] });
+  await call.setupBackgroundSync(setup("reuse-wallet-password"));
+  await call.startBackgroundSync();
+  node.chain = Array.from({ length: 5 }).reduce<Entry[]>(
+    (blocks) => withBlock(blocks, []),
+    recordedChain.slice(0, Number(height)),
+  );
+  await call.refresh({});
+  await call.stopBackgroundSync({ wallet_password: "own" });
+  const { failed = [], pending = [] } = await call.getTransfers({ failed: true, pending: true });
+  assert.deepEqual([failed.map((each) => each.txid), pending], [[txid], []]);
+});
 
 test("a wallet killed as it takes its key back scans these blocks once more", async (t) => {
   const node = await nodeFor(t);

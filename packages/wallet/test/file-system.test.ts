@@ -22,6 +22,10 @@ test("file systems of several machines are told from those of one", async (t) =>
   assert.equal(await of(0xfe534d42 | 0), "SMB2");
   // Those of ext4, tmpfs and btrfs.
   for (const local of [0xef53, 0x01021994, 0x9123683e]) assert.equal(await of(local), undefined);
+  const numbers = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f];
+  numbers.push(0x6b414653, 0x73757245, 0x0bd00bd0, 0x01161970, 0x7461636f, 0x19830326, 0x47504653);
+  const names = await Promise.all(numbers.map(of));
+  assert.equal(names.join(), "NFS,SMB,CIFS,SMB2,FUSE,9P,Ceph,AFS,AFS,Coda,Lustre,GFS2,OCFS2,BeeGFS,GPFS");
   assert.deepEqual(new Set(asked), new Set([tmpdir()]));
   assert.equal(await remoteFileSystemOf(tmpdir()), undefined);
 });

@@ -320,3 +320,15 @@ test("blocks above 300,000 payments are undone", () => {
   mine(ledger, 2);
   assert.equal(ledger.state.incoming.length, 150_000);
 });
+
+test("of the ids of recent blocks the newest 20,000 are kept once there are more than 40,000", () => {
+  const ledger = newLedger();
+  const { recent } = ledger.state;
+  const blocks = { kind: "blocks", lastBlockReward: 600n, transactions: [] } as const;
+  const ids = Array.from({ length: 20_000 }, (_, height) => bytes(height));
+  for (const fromHeight of [1, 20_001])
+    applyChange(ledger, { ...blocks, fromHeight, count: ids.length, ids });
+  assert.deepEqual([recent.offset, recent.length], [1, 40_000]);
+  mine(ledger, 40_001);
+  assert.deepEqual([recent.offset, recent.end, recent.length], [20_002, 40_002, 20_000]);
+});

@@ -51,7 +51,7 @@ export function recordedSteps(group: string, release?: Release): readonly Step[]
   return (readFixture(`${group}.json.gz`, release) as { steps: Step[] }).steps;
 }
 
-type Entry = {
+export type Entry = {
   readonly block: Block;
   readonly id: Uint8Array;
   readonly transactions: readonly Transaction[];

@@ -153,7 +153,6 @@ export class OpenWallets {
    * for those that calls need, until a call needs it, too. Throws `WalletRefusal`.
    */
   async openOnDemand(entry: FiledEntry, { isCalled }: { readonly isCalled: boolean }): Promise<void> {
-    if (entry.opened !== undefined) return;
     const isNeeded = () => isCalled || entry.isAwaited;
     for (let attempt = 1; entry.opened === undefined; attempt++) {
       try {
