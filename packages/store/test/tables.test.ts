@@ -1,6 +1,8 @@
 /** The engine's keys of a wallet's rows: what stays visible in them, and which ranges can be read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DamagedStore } from "../src/index.ts";
+import { slotOf } from "../src/sealed/rows.ts";
 import { checkTables, RowKeys, type Table } from "../src/sealed/tables.ts";
 import { bytes } from "./harness.ts";
 
@@ -85,4 +87,12 @@ test("a group whose hash ends in 255 has an upper bound, too", () => {
   assert.deepEqual(from, endsHigh.hash);
   assert.ok(to!.length < HASH_BYTES && Buffer.compare(to!, endsHigh.hash) > 0);
   assert.equal(to!.at(-1), endsHigh.hash.at(to!.length - 1)! + 1);
+});
+
+test("a row of secrets that is too short to name its slot is damaged", () => {
+  const row = new Uint8Array(20).map((_, at) => at);
+  const head = row.slice(0, 18);
+  assert.deepEqual(slotOf(head), { index: 0x06070809, id: Buffer.from(head.subarray(10)) });
+  // Its bytes go on behind it, where another row may be.
+  for (const length of [0, 17]) assert.throws(() => slotOf(row.subarray(0, length)), DamagedStore);
 });

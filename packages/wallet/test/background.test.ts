@@ -223,6 +223,20 @@ test("the background wallet goes on from where the other is closed", async (t) =
   assert.deepEqual(await told(service), expected);
 });
 
+test("each file of a background wallet that is missing is written when the other is opened", async (t) => {
+  const node = await nodeFor(t);
+  const service = await startTestService({ node: node.url }, t);
+  const { call, folder } = service;
+  await restore(service);
+  await call.setupBackgroundSync(setup("custom-background-password"));
+  for (const name of ["w.background", "w.background.keys", "w.background.anulo"]) {
+    await call.closeWallet({});
+    rmSync(join(folder, name));
+    await call.openWallet(passwords);
+    assert.ok(existsSync(join(folder, name)), name);
+  }
+});
+
 test("what is turned off leaves no file, and a type that is set stays", async (t) => {
   const node = await nodeFor(t);
   const service = await startTestService({ node: node.url }, t);

@@ -230,3 +230,10 @@ test("a wallet that a caller opened by its name stays open, and needs its passwo
   const created = await slotOf("c").create(undefined, made);
   assert.deepEqual(created.paths, pathsOf("c"));
 });
+
+test("a wallet that a caller opens while a call waits for it is begun once, and stays open", async () => {
+  const { slotOf, wallets, plans } = world();
+  await Promise.all([slotOf("a").open("", "p"), slotOf("a").whenOpen(), slotOf("a").openAhead()]);
+  assert.equal(wallets.at(pathsOf("a"))!.named, "asked");
+  assert.equal(plans.length, 1);
+});
