@@ -33,6 +33,22 @@ test("a single transaction is scanned without the blocks around it, and again wi
   assert.equal((await call.getBalance({ account_index: 0 })).balance, 1200446678074n);
 });
 
+test("of transactions that are not the wallet's nothing is written", async (t) => {
+  const node = await startRecordedNode();
+  t.after(() => node.stop());
+  node.pool = [];
+  const { call, service } = await startTestService({ node: node.url }, t);
+  await call.createWallet({ filename: "new", language: "English" });
+  await call.refresh({});
+  const { wallet } = service.opened!;
+  const { changes } = wallet;
+  const txids = recordedChain.flatMap(({ transactions }) =>
+    transactions.map((tx) => toHex(transactionHash(tx))),
+  );
+  await call.scanTx({ txids });
+  assert.equal(wallet.changes, changes);
+});
+
 test("transactions the node doesn't have, and ids that are none, are refused", async (t) => {
   const node = await startRecordedNode();
   t.after(() => node.stop());
