@@ -13,14 +13,20 @@ before(() => node.start());
 after(() => node.stop());
 
 interface Answer {
-  readonly result: { readonly blocktemplate_blob: string; readonly reserved_offset: number };
+  readonly result: {
+    readonly blocktemplate_blob: string;
+    readonly reserved_offset: number;
+    readonly seed_hash: string;
+    readonly next_seed_hash: string;
+    readonly seed_height: number;
+  };
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-async function askTemplate(params: object): Promise<Answer> {
+async function askTemplate(params: object, { urls } = node): Promise<Answer> {
   const wallet_address = goldenState().wallets.a.address;
   const body = { jsonrpc: "2.0", id: 0, method: "get_block_template", params: { wallet_address, ...params } };
-  const response = await fetch(`${node.urls[0]}/json_rpc`, { method: "POST", body: JSON.stringify(body) });
+  const response = await fetch(`${urls[0]}/json_rpc`, { method: "POST", body: JSON.stringify(body) });
   return (await response.json()) as Answer;
 }
 
@@ -63,6 +69,16 @@ test("nothing reserved has no offset, and more than 255 bytes are refused", asyn
   assert.deepEqual(tooMany.error, { code: -3, message: "Too big reserved size, maximum 255" });
   const tooLong = await askTemplate({ extra_nonce: "00".repeat(256) });
   assert.deepEqual(tooLong.error, { code: -3, message: "Too big extra_nonce size, maximum 510 hex chars" });
+});
+
+test("a template that is not hashed with RandomX has no seed", async (t) => {
+  const early = createNode({ network: "mainnet", fixedDifficulty: 1n, offline: true });
+  await early.start();
+  t.after(() => early.stop());
+  const seedOf = ({ result }: Answer) => [result.seed_hash, result.next_seed_hash, result.seed_height];
+  assert.deepEqual(seedOf(await askTemplate({}, early)), ["", "", 0]);
+  const genesis = toHex(node.chain.store.read.blockInfo(0)!.hash);
+  assert.deepEqual(seedOf(await askTemplate({})), [genesis, "", 0]);
 });
 
 /** The chain's parts, as if all of its blocks had this weight. */
