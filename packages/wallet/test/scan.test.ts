@@ -134,6 +134,15 @@ test("blocks that don't follow one another are refused", async () => {
   node.chain = recordedChain;
 });
 
+test("nor is a second block taken that does not follow the first", async (t) => {
+  const { call } = await startTestService({ node: node.url }, t);
+  node.chain = [...recordedChain.slice(0, 1), ...recordedChain.slice(2)];
+  t.after(() => (node.chain = recordedChain));
+  const { mnemonic } = recorded.wallets.a!;
+  await call.restoreDeterministicWallet({ filename: "w", seed: mnemonic, restore_height: 0 });
+  await assert.rejects(call.refresh({}), /don't follow one another/);
+});
+
 test("a payment in the pool shows before it is mined and goes when it has left the pool", async () => {
   const { call } = services.get("a")!;
   const pool = async () => (await call.getTransfers({ pool: true, all_accounts: true })).pool ?? [];
