@@ -63,6 +63,8 @@ before(async () => {
 
 after(async () => {
   const ended = once(thread, "close");
+  send(99, "get_block", { height: 1 });
+  send(100, "get_block_headers_range", range(20, 30));
   thread.postMessage("end" satisfies MessageToThread);
   await ended;
   assert.equal(isClosed, true);

@@ -1,11 +1,12 @@
 /** Wallets as they are created, closed, and left to scan without their spend secret. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { after, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { type Logger, unreadLog } from "@anulo/rpc";
 import { connectDaemon } from "../src/daemon.ts";
 import { setupBackgroundSync, startBackgroundSync } from "../src/file/background-sync.ts";
+import { openOnceMore } from "../src/file/open-unlocked.ts";
 import { createWallet, type OpenOptions, type OpenWallet } from "../src/file/open-wallet.ts";
 import { walletPaths } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
@@ -95,6 +96,17 @@ test("what can't be written beside a wallet is told, and keeps it from nothing",
   assert.deepEqual(steps, ["settle", "beside", "beside closed", "cache", "cache closed", "wallet closed"]);
   assert.equal(lines.length, 2);
   assert.ok(!existsSync(opened.paths!.lock));
+});
+
+test("a wallet that can't be opened once more keeps its keys and its lock until it is closed", async (t) => {
+  const { opened, options, keys, close } = await create(t, { hasFiles: true });
+  const { lock, store } = opened.paths!;
+  writeFileSync(store, "damaged");
+  await assert.rejects(openOnceMore(opened, options));
+  assert.ok(existsSync(lock));
+  assert.notDeepEqual(keys.spendSecret, new Uint8Array(32));
+  await close().catch(() => undefined);
+  assert.ok(!existsSync(lock));
 });
 
 test("a wallet that can't be closed gives up its lock", async (t) => {
