@@ -73,3 +73,33 @@ test("of a long body some pieces wait at once, and what was sent is held no long
   const rest = Array.from({ length: 19 }, (_, i) => (19 - i) * PIECE_BYTES);
   assert.deepEqual(held, [...rest, "released"]);
 });
+
+test("a caller is too slow who takes less than the least rate in a whole window, each beginning where the last ended", async () => {
+  const taken: (() => void)[] = [];
+  const socket = new Duplex({
+    read() {},
+    write: (_chunk, _, done) => void taken.push(done),
+    writev: (_chunks, done) => void taken.push(done),
+  });
+  const answer = { head, body: randomBytes(40 * PIECE_BYTES), closes: false };
+  const outgoing = new Outgoing(
+    socket as Socket,
+    answer as unknown as ConstructorParameters<typeof Outgoing>[1],
+  );
+  const begin = performance.now();
+  assert.equal(outgoing.start(), false);
+  const take = async () => {
+    taken.shift()!();
+    await new Promise(setImmediate);
+  };
+  // A window of a thousand seconds, in which what the socket is given at once has to be taken: four pieces.
+  const rate = { slowMs: 1e6, leastRate: (4 * PIECE_BYTES) / 1000 };
+  assert.equal(outgoing.isTooSlow(begin + 0.9e6, rate), false, "the window is not over");
+  await take();
+  assert.equal(outgoing.isTooSlow(begin + 1e6, rate), false, "four pieces in a window");
+  assert.equal(outgoing.isTooSlow(begin + 2e6 - 1, rate), false, "the second window is not over");
+  assert.equal(outgoing.isTooSlow(begin + 2e6, rate), true, "nothing was taken in it");
+  await take();
+  assert.equal(outgoing.isTooSlow(begin + 3e6, { ...rate, leastRate: rate.leastRate * 1.001 }), true);
+  socket.destroy();
+});
