@@ -135,6 +135,34 @@ test("a transaction that is not relayed waits nowhere, until relay_tx", async ()
   await mine(1);
 });
 
+test("what spends nothing of the wallet is relayed, and counts neither as its payment nor as its change", async () => {
+  const payer = await funded();
+  const service = await start({});
+  await restore(service, "bob", bob.mnemonic);
+  await call(service.url, "refresh");
+  const { balance } = await call(service.url, "get_balance");
+  const held = await call(payer.url, "transfer", { ...payment, do_not_relay: true, get_tx_metadata: true });
+  const relay = { hex: String(held.tx_metadata), idempotency_key: "of-another" };
+  const answer = { tx_hash: String(held.tx_hash) };
+  assert.deepEqual(await call(service.url, "relay_tx", relay), answer);
+  assert.ok((await waiting()).includes(answer.tx_hash));
+  const lists = await call(service.url, "get_transfers", { out: true, pending: true, pool: true });
+  assert.deepEqual([lists.out, lists.pending], [[], []]);
+  assert.deepEqual(
+    listOf(lists.pool).map(({ txid, amount }) => [txid, amount]),
+    [[answer.tx_hash, Number(coin)]],
+  );
+  await mine(1);
+  await call(service.url, "refresh");
+  assert.equal(bigintOf((await call(service.url, "get_balance")).balance!), bigintOf(balance!) + coin);
+  // Mined by now, so that the node takes it no more.
+  assert.deepEqual(await call(service.url, "relay_tx", relay), answer);
+  assert.deepEqual(await call(service.url, "relay_tx", { hex: relay.hex }), answer);
+  await call(payer.url, "refresh");
+  const { out } = await call(payer.url, "get_transfers", { out: true });
+  assert.ok(listOf(out).some(({ txid }) => txid === answer.tx_hash));
+});
+
 test("unsigned set → signed set → submitted", async () => {
   const hot = await start({});
   const { address, view_key: viewkey } = alice;

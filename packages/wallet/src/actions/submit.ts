@@ -169,6 +169,39 @@ async function giveTo(
 }
 
 /**
+ * Whether a transaction spends outputs of this wallet: by its key images, or, where the wallet lacks those of its
+ * outputs, by the outputs that it was built from.
+ */
+export function spendsOwn(
+  { state: { outputs } }: Wallet,
+  { transaction, constructionData }: PendingTransaction,
+): boolean {
+  const isOwn = (image: Uint8Array) => outputs.placeOfImage(image) !== undefined;
+  if (keyImagesOf(transaction.prefix).some(isOwn)) return true;
+  return constructionData.sources.some(({ outputs: members, realOutput }) => {
+    const spent = members[Number(realOutput)];
+    const output = spent && outputs.withKey(spent.key);
+    return output !== undefined && output.keyImage === undefined;
+  });
+}
+
+/**
+ * Relays a transaction that spends nothing of this wallet. Nothing of it is stored but the response: as a payment of
+ * the wallet its change would count as ours. Throws `WalletRefusal`.
+ */
+export async function relayForeign(
+  { transaction }: PendingTransaction,
+  { wallet, relay }: Pick<SubmitParts, "wallet" | "relay">,
+  { intent, answer }: Submission,
+): Promise<void> {
+  const txHash = transactionHash(transaction);
+  const { accepted, reason } = await relay(writeTransaction(transaction));
+  if (!accepted && !(await nodeHas(wallet, toHex(txHash)))) throw rejected(reason);
+  const outcome = { kind: "sending", txHashes: [txHash], answer } as const;
+  if (answer !== undefined) await wallet.commit({ kind: "intent", intent, outcome });
+}
+
+/**
  * Whether the node has a transaction (id in hexadecimal) that it has rejected just now, as a double spend of itself: it
  * was mined meanwhile, or came a second time, from an older copy of this wallet or by a repeated request. Callers that
  * were told it failed would pay again.

@@ -21,7 +21,7 @@ import { inBulk } from "../transfer/random.ts";
 import type { RingMemory } from "../transfer/rings.ts";
 import type { PlannedTransaction, Receiver, RingedTransaction } from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
-import { type Submission, type SubmitParts, submitEach } from "./submit.ts";
+import { relayForeign, type Submission, type SubmitParts, spendsOwn, submitEach } from "./submit.ts";
 
 function ringMemoryOf(wallet: Wallet): RingMemory {
   return {
@@ -164,4 +164,16 @@ export function submitPending(
     },
   };
   return submitEach(pending, parts, submission);
+}
+
+/**
+ * Relays a transaction that came as metadata: as `submitPending`, unless it is somebody else's. Throws `WalletRefusal`.
+ */
+export async function relayPending(
+  wallet: Wallet,
+  pending: PendingTransaction,
+  submission: Submission,
+): Promise<void> {
+  if (spendsOwn(wallet, pending)) await submitPending(wallet, [pending], submission);
+  else await relayForeign(pending, { wallet, relay: relayOf(wallet.daemon) }, submission);
 }

@@ -18,6 +18,7 @@ import {
   makeUnmixableSweep,
   outlayOf,
   type Planned,
+  relayPending,
   submitPending,
 } from "../actions/transfers.ts";
 import { askedBy } from "../intents/asked.ts";
@@ -291,9 +292,9 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
   relayTx: (params, { opened: { wallet }, allowance }) =>
     payOnce({ wallet, allowance }, askedBy(declared.transfers.relayTx, params), {
       perform: async (_, intent) => {
-        const pending = [parseMetadata(params.hex)];
-        const answer = { tx_hash: idsOf(pending)[0]! };
-        await submitPending(wallet, pending, await intent.submission(answer, [answer.tx_hash]));
+        const pending = parseMetadata(params.hex);
+        const answer = { tx_hash: idsOf([pending])[0]! };
+        await relayPending(wallet, pending, await intent.submission(answer, [answer.tx_hash]));
         return answer;
       },
     }),
