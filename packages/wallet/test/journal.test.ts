@@ -177,8 +177,9 @@ test("where there is no mark, a last record of which only zeros are on disk is d
   const path = await journalOf("unmarked zeros", ["first", "second"]);
   const older = withoutMark(readFileSync(path));
   const first = older.length - RECORD_HEAD_BYTES - "second".length - TAG_BYTES;
-  // All of it but its head, and its tag alone.
-  for (const zeroFrom of [first + RECORD_HEAD_BYTES, older.length - TAG_BYTES]) {
+  // All of it, all but a part of its head or the whole, and its tag alone.
+  const begins = [first, first + 3, first + RECORD_HEAD_BYTES, older.length - TAG_BYTES];
+  for (const zeroFrom of begins) {
     writeFileSync(path, Buffer.from(older).fill(0, zeroFrom));
     assert.deepEqual(await read(path), ["first"]);
     assert.equal(readFileSync(path).length, first);
