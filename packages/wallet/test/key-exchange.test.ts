@@ -224,6 +224,29 @@ test("a forced round still refuses strangers, keys that are missing, and another
   refused(first, [nextMessage(liar), nextMessage({ ...finished[2]!, viewPublic: elsewhere })]);
 });
 
+test("each key of a round is named by as many signers as share it, and by no others", () => {
+  const accounts = started(2, 4);
+  const [own, ...others] = accounts as [MultisigAccount, ...MultisigAccount[]];
+  const ofOwn = new Set(own.roundKeys.map(toHex));
+  const keys = new Map(others.flatMap(({ roundKeys }) => roundKeys.map((key) => [toHex(key), key] as const)));
+  const [first, second, third] = [...keys].filter(([name]) => !ofOwn.has(name)).map(([, key]) => key);
+  // All three name the first, each of them names as many as it should.
+  const named = [
+    [first!, second!],
+    [first!, third!],
+    [first!, third!],
+  ];
+  const texts = others.map((account, i) => {
+    const shared = account.roundKeys.filter((key) => ofOwn.has(toHex(key)));
+    return nextMessage({ ...account, roundKeys: [...shared, ...named[i]!] });
+  });
+  for (const isForced of [false, true])
+    assert.throws(
+      () => continueKeyExchange(own, texts, { isForced }),
+      /unexpected number of recommendations/,
+    );
+});
+
 test("an address that others do not confirm is not confirmed", () => {
   const accounts = started(2, 2);
   const [own, other] = accounts as [MultisigAccount, MultisigAccount];
