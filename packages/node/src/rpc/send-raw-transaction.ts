@@ -5,8 +5,10 @@ import {
   sendTransactionFlags,
   verdictOf,
 } from "@anulo/consensus";
-import { BadBytes, readTransaction } from "@anulo/protocol";
+import { BadBytes, readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import { admit } from "../pool/admit.ts";
+import { isPublic } from "../pool/entry.ts";
+import { release } from "../pool/maintain.ts";
 import type { NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { matureOutputs } from "./mature-outputs.ts";
@@ -55,6 +57,18 @@ function isSane({ parts }: NodeContext, blob: Uint8Array): boolean {
   }
 }
 
+/**
+ * Whether a transaction that was sent before is still to be told to all: it counts as relayed however often it is
+ * sent, and is relayed again unless it is on its way to another node already, behind which ours hides.
+ * Source: cryptonote_core.cpp `add_new_tx`, which passes over those alone that are public or kept here.
+ */
+async function isStillRelayed({ parts }: NodeContext, blob: Uint8Array): Promise<boolean> {
+  const entry = parts.pool.get(toHex(transactionHash(readTransaction(blob))));
+  if (entry === undefined || entry.row.doNotRelay || isPublic(entry.row)) return false;
+  if (entry.row.phase === "local") await release(parts, entry.key);
+  return true;
+}
+
 /** Adds a transaction to the pool, or describes what is wrong with it. */
 export async function sendRawTransaction(request: SendRequest, context: NodeContext) {
   const blob = bytesOfHex(request.tx_as_hex);
@@ -65,7 +79,7 @@ export async function sendRawTransaction(request: SendRequest, context: NodeCont
     const proofs = parts.proofs.chargedTo(context.onWork);
     const submission = { blob, doNotRelay: request.do_not_relay, isRestricted };
     const outcome = await admit({ ...parts, proofs }, submission);
-    const isRelayed = outcome === "added" && !request.do_not_relay;
+    const isRelayed = !request.do_not_relay && (outcome === "added" || (await isStillRelayed(context, blob)));
     return isRelayed ? {} : { reason: "Not relayed", not_relayed: true };
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
