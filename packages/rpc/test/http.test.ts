@@ -342,6 +342,21 @@ describe("connection", () => {
     }
   });
 
+  it("passes over empty lines before a request, whether it is one of many or the first", async () => {
+    const { socket, waiting, http } = connection();
+    const first = `\r\n\r\n${request(1)}x\r\n`;
+    // In pieces of a byte, an empty line comes in two.
+    for (const byte of first) socket.push(byte);
+    await tickUntil(() => waiting.length === 1);
+    waiting[0]!({ head: "one", body: "", closes: false });
+    await tick();
+    http.checkTime(performance.now() + 2000);
+    assert.equal(socket.destroyed, false, "an empty line begins no request that could be slow");
+    socket.push(`\r\n${request(0)}`);
+    await tickUntil(() => waiting.length === 2);
+    assert.equal(waiting.length, 2);
+  });
+
   it("gives memory back when a caller leaves", async () => {
     const { socket, held } = connection({ requestBytes: 100_000 });
     socket.push(`${request(5000)}${"x".repeat(100)}`);

@@ -53,6 +53,16 @@ const HALF_CLOSED_PROBE_MS = 5000;
 /** Milliseconds for which bytes of a caller that sends too much are still read, so that the response reaches it. */
 const DRAIN_MS = 2000;
 
+/** The end of a line, as a number of two bytes. */
+const LINE_END = 0x0d0a;
+
+/** Where a request begins: behind empty lines, such as some callers send after a body. Source: RFC 9112, section 2.2. */
+function startOf(input: Buffer): number {
+  let at = 0;
+  while (at + 2 <= input.length && input.readUInt16BE(at) === LINE_END) at += 2;
+  return at;
+}
+
 /** First byte of a TLS connection; no HTTP request begins with it. Source: RFC 8446, section 5.1. */
 const TLS_HANDSHAKE = 0x16;
 
@@ -207,6 +217,7 @@ export class HttpConnection {
   #take(bytes: Buffer): void {
     switch (this.#state) {
       case "idle":
+        if (startOf(bytes) === bytes.length) return;
         this.#enter("head");
         this.#input = bytes;
         return void this.#readHead();
@@ -232,6 +243,7 @@ export class HttpConnection {
 
   #readHead(): void {
     const { headerBytes } = this.#service.limits;
+    this.#input = this.#input.subarray(startOf(this.#input));
     // A client that tests for TLS is cut at once, so that it does not wait.
     if (this.#input[0] === TLS_HANDSHAKE) return void this.cut();
     const end = this.#input.indexOf(HEAD_END);
