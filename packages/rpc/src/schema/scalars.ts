@@ -141,17 +141,20 @@ export const uint16 = unsigned("uint16", 16);
 export const uint8 = unsigned("uint8", 8);
 
 function signed(kind: string, bits: number): Schema<number, number, false> {
-  const bound = bits === 64 ? Number.MAX_SAFE_INTEGER : 2 ** (bits - 1);
+  const max = bits === 64 ? Number.MAX_SAFE_INTEGER : 2 ** (bits - 1) - 1;
+  const min = bits === 64 ? -max : -max - 1;
   return scalar<number>({
     kind,
     zero: 0,
-    read: (value) => {
+    read: (value, { of }) => {
       const number = integerOf(value, 0);
-      if (number < -bound || number >= bound) throw new BadRequest(`outside ${bits} bits`);
-      return Number(number);
+      if (number >= min && number <= max) return Number(number);
+      if (bits !== 64 || number < MIN_I64 || number > MAX_I64) throw new BadRequest(`outside ${bits} bits`);
+      if (of === "answer") throw new BadRequest("beyond 2^53-1");
+      return number < 0 ? min : max;
     },
     write: (value) => {
-      if (!Number.isInteger(value) || value < -bound || value >= bound) {
+      if (!Number.isInteger(value) || value < min || value > max) {
         throw new RangeError(`not an ${kind}: ${value}`);
       }
       return String(value);
@@ -162,7 +165,7 @@ function signed(kind: string, bits: number): Schema<number, number, false> {
   });
 }
 
-/** Signed integer below 2^53. A number. */
+/** Signed 64-bit integer that stays below 2^53. A number; a request beyond 2^53-1 counts as 2^53-1, as for `uint`. */
 export const int = signed("int", 64);
 export const int8 = signed("int8", 8);
 
