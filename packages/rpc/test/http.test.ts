@@ -355,6 +355,10 @@ describe("connection", () => {
     socket.push(`\r\n${request(0)}`);
     await tickUntil(() => waiting.length === 2);
     assert.equal(waiting.length, 2);
+    waiting[1]!({ head: "two", body: "", closes: false });
+    await tick();
+    socket.push("\r\n".repeat(9));
+    await tickUntil(() => socket.destroyed);
   });
 
   it("gives memory back when a caller leaves", async () => {

@@ -55,11 +55,14 @@ const DRAIN_MS = 2000;
 
 /** The end of a line, as a number of two bytes. */
 const LINE_END = 0x0d0a;
+/** Bytes of empty lines that are passed over at once; more are no mistake of a caller. */
+const MAX_EMPTY_BYTES = 16;
 
 /** Where a request begins: behind empty lines, such as some callers send after a body. Source: RFC 9112, section 2.2. */
 function startOf(input: Buffer): number {
+  const most = Math.min(input.length, MAX_EMPTY_BYTES);
   let at = 0;
-  while (at + 2 <= input.length && input.readUInt16BE(at) === LINE_END) at += 2;
+  while (at + 2 <= most && input.readUInt16BE(at) === LINE_END) at += 2;
   return at;
 }
 
