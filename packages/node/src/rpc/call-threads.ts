@@ -73,6 +73,8 @@ function costOf(request: CallRequest): number | undefined {
 export interface CallThreadsOptions extends Omit<AnswerWorkerData, "databasePath"> {
   readonly services: Pick<NodeServices, "parts" | "bootstrap"> & { readonly calls: CallTracking };
   readonly maxThreads: number;
+  /** Milliseconds without a request after which a thread ends. */
+  readonly idleMs?: number;
   readonly log: Logger;
 }
 
@@ -80,6 +82,7 @@ export interface CallThreadsOptions extends Omit<AnswerWorkerData, "databasePath
 export function createCallThreads({
   services,
   maxThreads,
+  idleMs,
   log,
   network,
   limits,
@@ -88,6 +91,7 @@ export function createCallThreads({
   const workerData: AnswerWorkerData = { databasePath: parts.store.path, network, limits };
   return createAnswerThreads({
     maxThreads,
+    ...(idleMs !== undefined && { idleMs }),
     log,
     costOf: (request) => (bootstrap.isWanted ? undefined : costOf(request)),
     facts: () => ({ now: parts.now() }) satisfies RequestFacts,
