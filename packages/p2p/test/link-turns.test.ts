@@ -4,7 +4,7 @@ import { Link, type LinkOwner } from "../src/connection/link.ts";
 import { SharedMemory } from "../src/connection/peer-memory.ts";
 import { SharedWork } from "../src/connection/shared-work.ts";
 import type { Transport, TransportEvents } from "../src/connection/transport.ts";
-import { type Frame, fragmentedFrames, notificationFrame } from "../src/levin/frame.ts";
+import { BadFrame, type Frame, fragmentedFrames, notificationFrame } from "../src/levin/frame.ts";
 import { FairShare } from "../src/throttle.ts";
 import { FakeClock, settle } from "./fakes.ts";
 
@@ -47,12 +47,14 @@ function createLink() {
     close: () => {},
   };
   const frames: Frame[] = [];
+  const errors: unknown[] = [];
+  const closed: string[] = [];
   const owner: LinkOwner = {
     maxBytes: () => LENGTH,
     hasResponse: () => false,
     onFrame: (frame) => void frames.push(frame),
-    onError: (error) => assert.fail(error as Error),
-    onClosed: (reason) => assert.fail(reason),
+    onError: (error) => void errors.push(error),
+    onClosed: (reason) => void closed.push(reason),
   };
   const lines = {
     clock,
@@ -68,6 +70,8 @@ function createLink() {
     clock,
     work,
     frames,
+    errors,
+    closed,
     isPaused: () => isPaused,
     receive: (bytes: Uint8Array) => events.received(bytes),
   };
@@ -83,7 +87,7 @@ for (const [what, bytes] of [
   ["fragments without an end", fragmentedFrames(2999, new Uint8Array(LENGTH - 1000), 100_000)],
 ] as const)
   test(`${what} is read on once peers may use processor time again`, async () => {
-    const { clock, work, frames, isPaused, receive } = createLink();
+    const { clock, work, frames, errors, closed, isPaused, receive } = createLink();
     const pieces = [...piecesOf(bytes)];
     for (const piece of pieces.slice(0, -1)) {
       work.charge(work.newPeer(), 100);
@@ -101,14 +105,28 @@ for (const [what, bytes] of [
     await clock.pass(2);
     await settle();
     assert.equal(frames.length, 1);
+    assert.deepEqual([errors, closed], [[], []]);
   });
 
 test("a message is read in one go while peers have processor time", async () => {
-  const { frames, isPaused, receive } = createLink();
+  const { frames, errors, closed, isPaused, receive } = createLink();
   for (const piece of piecesOf(notificationFrame(2999, new Uint8Array(LENGTH)))) {
     assert.equal(isPaused(), false);
     receive(piece);
   }
   await settle();
   assert.equal(frames.length, 1);
+  assert.deepEqual([errors, closed], [[], []]);
+});
+
+test("bytes that are no message end the connection, and its owner is told why", async () => {
+  const { frames, errors, closed, receive } = createLink();
+  receive(new Uint8Array(64).fill(7));
+  await settle();
+  assert.equal(frames.length, 0);
+  assert.deepEqual(
+    errors.map((error) => error instanceof BadFrame),
+    [true],
+  );
+  assert.equal(closed.length, 1);
 });
