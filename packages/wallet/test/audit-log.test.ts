@@ -65,3 +65,18 @@ test("a log that can't be written for a while is told in order once it can", asy
     [1n, 2n, 3n],
   );
 });
+
+test("closing gives up what can't be written, after what could be", async (t) => {
+  const events = await start(t);
+  const failing = {
+    ended: events.ended,
+    cursorOf: () => events.cursorOf(new Uint8Array(16)),
+    append: async () => {
+      throw new StoreUnavailable("away");
+    },
+  };
+  const audit = new AuditLog({ ...partsOf(failing as unknown as EventLog), retryMs: 3_600_000 });
+  audit.spent("t", "w", { amount: 1n, txHashes: [idOf(1)] });
+  await audit.close();
+  assert.equal(events.last, 0);
+});

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { chacha20 } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
-import { newSettings, readKeysFile, WrongPassword, writeKeysFile } from "../src/file/keys-file.ts";
+import { newSettings, readKeysFile, sealUnder, WrongPassword, writeKeysFile } from "../src/file/keys-file.ts";
 import { createKeys, isDeterministic } from "../src/keys/wallet-keys.ts";
 import { createRuntime } from "../src/runtime.ts";
 
@@ -62,6 +63,18 @@ test("a view-only wallet keeps no spend secret", async () => {
   assert.equal(read.keys.spendSecret, undefined);
   assert.equal(read.settings.get("watch_only"), 1);
   assert.deepEqual(read.keys.viewSecret, keys.viewSecret);
+});
+
+test("a background wallet has no spend secret either, but is no view-only wallet", async () => {
+  const keys = { ...createKeys(), spendSecret: undefined };
+  const settings = newSettings({ network: "mainnet", seedLanguage: "", refreshHeight: 0 });
+  const key = new Uint8Array(32).fill(7);
+  for (const isBackground of [true, false]) {
+    const image = await sealUnder(key, { keys, createdAt: 1n, settings, isBackground }, runtime);
+    // A vector of 8 bytes, and the rest with its length before it.
+    const text = chacha20(image.subarray(10), key, image.subarray(0, 8));
+    assert.match(Buffer.from(text).toString("latin1"), isBackground ? /"watch_only":0/ : /"watch_only":1/);
+  }
 });
 
 test("no change of a byte opens, whatever it hits", async () => {

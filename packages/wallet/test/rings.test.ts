@@ -192,7 +192,7 @@ test("rings that a node which looks for unusual ones would refuse are not taken"
   /** Makes rings of outputs that were used before; a node that is not trusted must see the same ones again. */
   const take = async (former: readonly (readonly number[])[], isTrusted = false) => {
     const inputs = former.map((indices, i) => {
-      const globalIndex = indices[i * (RING_SIZE - 1)]!;
+      const globalIndex = indices[(i % 2) * (RING_SIZE - 1)]!;
       return receive(keys, { amount: 5n, globalIndex, height: Math.floor(globalIndex / PER_BLOCK) }, random);
     });
     const rings = new Map(inputs.map(({ oneTimeKey }, i) => [toHex(oneTimeKey), former[i]!]));
@@ -214,4 +214,7 @@ test("rings that a node which looks for unusual ones would refuse are not taken"
   ];
   assert.deepEqual(await take([around(11_980, 12_020)]), [around(11_980, 12_020)]);
   await assert.rejects(take([around(11_979, 12_020)]), /sanity check failed/);
+  // It is that of all members in order, whatever the order of the rings.
+  const mixed = [from(15_000), from(5000), from(15_100)];
+  assert.deepEqual(await take(mixed), mixed);
 });
