@@ -81,6 +81,22 @@ test("set_daemon refuses what it cannot obey, keeps the node it had, and does no
   await call.setDaemon({ address: "127.0.0.1:2", ssl_support: "disabled", ssl_ca_file: "missing.pem" });
 });
 
+test("set_daemon logs in where it is given a name or a password", async (t) => {
+  const { call, service } = await startTestService({ node: "http://127.0.0.1:1" }, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  const login = () => service.opened!.wallet.daemon.address.login;
+  await call.setDaemon({ address: "127.0.0.1:2" });
+  assert.equal(login(), undefined);
+  for (const [username, password] of [
+    ["u", ""],
+    ["", "p"],
+    ["u", "p"],
+  ] as const) {
+    await call.setDaemon({ address: "127.0.0.1:2", username, password });
+    assert.deepEqual(login(), { user: username, password });
+  }
+});
+
 test("set_daemon goes through the proxy it names, unless the service has one", async (t) => {
   const node = "127.0.0.1:2";
   const asked: Buffer[] = [];

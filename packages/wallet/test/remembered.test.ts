@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CachedFacts } from "../src/cached-facts.ts";
-import { cachedAnswer } from "../src/rpc/remembered.ts";
+import { cachedAnswer, rememberedPatiently } from "../src/rpc/remembered.ts";
 import {
   type RecordedNode,
   recorded,
@@ -152,4 +152,17 @@ test("an answer stands while what it is made of does, though the wallet has move
   moment = {};
   basis = [1, "another"];
   assert.notEqual(ask("looked at"), first);
+});
+
+test("an answer that could not be computed is not given again", async () => {
+  const moment = {};
+  const wallet = { facts: new CachedFacts(() => moment) };
+  const question = { name: "long", params: {} };
+  const failing = async (): Promise<object> => {
+    throw new Error("the store is away");
+  };
+  await assert.rejects(rememberedPatiently(wallet, question, failing), /away/);
+  const { facts } = await rememberedPatiently(wallet, question, async () => ({ made: 1 }));
+  assert.deepEqual(facts, { made: 1 });
+  assert.equal((await rememberedPatiently(wallet, question, failing)).facts, facts);
 });

@@ -174,6 +174,24 @@ test("an output of a visible amount hides among its likes", async () => {
   assert.equal(ring.members[ring.realIndex]!.globalIndex, 4000);
 });
 
+test("the node is not asked about the amounts of hidden outputs", async () => {
+  const other = receive(keys, { amount: 7n, globalIndex: 4020, height: 201 }, random);
+  const visible = { ...other, rct: false, mask: Uint8Array.of(1, ...new Uint8Array(31)) };
+  const chain = createChain(1000, 20, [owned, visible]);
+  const asked: bigint[] = [];
+  const source: OutputSource = {
+    ...chain,
+    visibleCounts: (amounts) => {
+      asked.push(...amounts);
+      return chain.visibleCounts(amounts);
+    },
+  };
+  await ringFor(emptyLedger(), owned, source);
+  assert.deepEqual(asked, []);
+  await createRings({ inputs: [owned, visible], source, memory: memoryOf(emptyLedger()), random, threads });
+  assert.deepEqual(asked, [7n]);
+});
+
 test("where fewer outputs share a visible amount than a ring needs, there is none", async () => {
   const visible = { ...owned, globalIndex: 3n, rct: false, mask: Uint8Array.of(1, ...new Uint8Array(31)) };
   const chain = createChain(1000, 20, [visible]);

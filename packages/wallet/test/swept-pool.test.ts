@@ -48,8 +48,10 @@ test("a pool of places is one of their outputs", () => {
     assert.deepEqual(byPlace.at(index), byOutput.at(index));
     for (const name of ["txHashAt", "heightAt", "amountAt", "amountNumberAt", "isHiddenAt"] as const)
       assert.deepEqual(byPlace[name](index), byOutput[name](index));
-    assert.equal(byPlace.indexOf(byPlace.at(index)), index);
+    const output = byPlace.at(index);
+    assert.equal(byPlace.indexOf(output), index);
     for (const pool of [byPlace, byOutput]) pool.removeAt(index);
+    assert.equal(byPlace.indexOf(output), -1);
   }
   assert.deepEqual(
     [byPlace.runs(), byPlace.indexOf(gone), byPlace.indexOf({ ...gone, oneTimeKey: bytes(32) })],
