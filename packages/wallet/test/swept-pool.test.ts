@@ -60,6 +60,13 @@ test("a pool of places is one of their outputs", () => {
   assert.deepEqual(Array.from(places.subarray(0, 3)), [0, 7, 14], "the list is not changed");
 });
 
+test("what was last in a pool of places is not found in it once it is removed", () => {
+  const pool = poolOfPlaces(bookOf(), Uint32Array.of(1, 2, 5));
+  const [second, last] = [pool.at(1), pool.at(2)];
+  pool.removeAt(2);
+  assert.deepEqual([pool.indexOf(second), pool.indexOf(last), pool.size], [1, -1, 2]);
+});
+
 test("a pool of places refuses once a reorganisation has moved outputs", () => {
   const book = bookOf();
   const pool = poolOfPlaces(book, Uint32Array.of(1, 2));
