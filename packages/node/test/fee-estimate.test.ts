@@ -24,7 +24,10 @@ function estimate({ recent, longTerm, fork = version }: Weights, grace: number) 
     hardForkVersion: fork,
     alreadyGenerated,
     longTermWeightMedian: longTerm(0),
-    recentWeights: (count: number) => (count === 0 ? [] : recent.slice(-count)),
+    recentWeights: (count: number) => {
+      assert.ok(count >= 0);
+      return count === 0 ? [] : recent.slice(-count);
+    },
   };
   const context = {
     parts: { state: { view: () => view, longTermWeightMedianAfterEmpty: longTerm }, now: () => 0 },

@@ -357,8 +357,8 @@ describe("connection", () => {
     assert.equal(waiting.length, 2);
     waiting[1]!({ head: "two", body: "", closes: false });
     await tick();
-    socket.push("\r\n".repeat(9));
-    await tickUntil(() => socket.destroyed);
+    socket.push("\r\n".repeat(20));
+    await assertCutOff(socket);
   });
 
   it("gives memory back when a caller leaves", async () => {
