@@ -255,6 +255,44 @@ test("an address that others do not confirm is not confirmed", () => {
   assert.ok(isConfirmed(continueKeyExchange(own, [nextMessage(other)])));
 });
 
+test("a forced round confirms an address only by signers who all name both its keys and nothing else", () => {
+  let accounts = started(2, 4);
+  while (!accounts.every(hasAddress)) accounts = exchanged(accounts);
+  const [own, second, third] = accounts as [MultisigAccount, MultisigAccount, MultisigAccount];
+  const { spendPublic: spend, viewPublic: view, roundsComplete } = own;
+  const elsewhere = publicKeyOf(hashToScalar(Uint8Array.of(9)));
+  const by = (secret: Uint8Array, ...keys: Uint8Array[]) =>
+    formatKeyExchangeMessage({ round: roundsComplete + 1, keys, commonSecret: undefined }, secret);
+  const [one, two, stranger] = [second.baseSecret, third.baseSecret, secretsOf(9).spendSecret];
+  const refusals: readonly (readonly [RegExp, readonly string[]])[] = [
+    [/come to another address/, [by(one, spend)]],
+    [/come to another address/, [by(one, view)]],
+    [/come to another address/, [by(one, spend, elsewhere)]],
+    [/confirm more than the address/, [by(one, spend, view), by(two, spend, elsewhere)]],
+    [/confirm more than the address/, [by(one, spend, view), by(two, elsewhere)]],
+    [/by the same signers/, [by(one, spend, view), by(two, spend)]],
+    [/by the same signers/, [by(one, spend, view), by(two, view)]],
+    [/by the same signers/, [by(one, spend), by(two, view)]],
+    [/by the same signers/, [by(stranger, spend, view)]],
+    [/by the same signers/, [by(one, spend, view), by(stranger, spend, view)]],
+  ];
+  for (const [why, texts] of refusals) {
+    assert.throws(() => continueKeyExchange(own, texts, { isForced: true }), why);
+    assert.throws(() => continueKeyExchange(own, texts), KeyExchangeRefused);
+  }
+  const whole = [by(one, spend, view), by(two, view, spend), by(accounts[3]!.baseSecret, spend, view)];
+  for (const texts of [whole, whole.slice(1), whole.slice(2)]) {
+    assert.ok(isConfirmed(continueKeyExchange(own, texts, { isForced: true })));
+    if (texts.length < 3)
+      assert.throws(() => continueKeyExchange(own, texts), /not all other signers have confirmed/);
+  }
+  assert.ok(isConfirmed(continueKeyExchange(own, whole)));
+  assert.throws(
+    () => continueKeyExchange(own, [...whole, by(stranger, spend, view)]),
+    /not all other signers/,
+  );
+});
+
 test("a stored account that can be none is refused", () => {
   const [account] = started(2, 3) as [MultisigAccount];
   checkAccount(account);

@@ -335,11 +335,9 @@ function confirm(
     demand(isForced || isUnanimous, "not all other signers have confirmed the address");
   }
   demand(recommended.size <= 2, "the other signers' strings confirm more than the address");
-  const voices = [...recommended.values()];
+  const voices = [...recommended.values()].map(({ by }) => [...by].sort());
   demand(
-    voices.every(
-      ({ by }) => by.size === voices[0]!.by.size && [...by].every((name) => others.includes(name)),
-    ),
+    voices.every((by) => by.join() === voices[0]!.join() && by.every((name) => others.includes(name))),
     "not all keys of the address are confirmed by the same signers",
   );
   return { ...account, roundsComplete: roundsComplete + 1 };
