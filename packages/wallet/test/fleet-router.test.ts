@@ -74,6 +74,8 @@ test("an owner that dies while it works leaves the outcome open; one that can't 
   const answer = JSON.parse(await ask(a, "w", '{"id":"7","method":"transfer"}'));
   assert.deepEqual([answer.id, answer.error.code], ["7", -503]);
   assert.match(answer.error.message, /idempotency_key/);
+  for (const body of ['{"method":"transfer"}', '{"id":null,"method":"transfer"}', '{"id":'])
+    assert.equal(JSON.parse(await ask(a, "w", body)).id, 0, body);
   dying.close();
   setTimeout(() => {
     c.held.add("w");

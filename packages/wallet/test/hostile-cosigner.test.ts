@@ -124,6 +124,10 @@ const lies: { readonly [name: string]: (pending: PendingTransaction) => PendingT
     withPrefix(pending, ({ inputs }) => ({
       inputs: inputs.map((input, i) => (i === 0 ? { ...input, keyImage: bob.spendPublic } : input)),
     })),
+  "an input of a visible amount": (pending) =>
+    withPrefix(pending, ({ inputs }) => ({
+      inputs: inputs.map((input, i) => (i === 0 ? { ...input, amount: 1n } : input)),
+    })),
   "an output to somebody else": (pending) =>
     withPrefix(pending, ({ outputs: made }) => ({
       outputs: made.map((each, i) =>

@@ -170,6 +170,10 @@ test("strings of another round, of a stranger, twice or too few are refused", ()
   assert.throws(() => startKeyExchange(secretsOf(0), [first, first], 2), KeyExchangeRefused);
   assert.throws(() => startKeyExchange(secretsOf(0), [first], 3), KeyExchangeRefused);
   assert.throws(() => startKeyExchange(secretsOf(0), [], 1), KeyExchangeRefused);
+  assert.throws(() => startKeyExchange(secretsOf(0), [firstMessage(secretsOf(0))], 1), /number of signers/);
+  const texts = Array.from({ length: 16 }, (_, signer) => firstMessage(secretsOf(1 + signer)));
+  assert.throws(() => startKeyExchange(secretsOf(0), texts, 2), /number of signers/);
+  assert.equal(startKeyExchange(secretsOf(0), texts.slice(1), 16).signers.length, 16);
 });
 
 for (const [threshold, count] of [

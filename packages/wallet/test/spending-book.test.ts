@@ -126,11 +126,11 @@ test("the file stays in proportion to what it says, and says the same after it w
 });
 
 /** A book whose file is in memory. */
-function inMemory() {
-  const lines: string[] = [];
+function inMemory(written: readonly string[] = []) {
+  const lines = [...written];
   const clock = { now: 1_700_000_000 };
   const file = {
-    lines: [],
+    lines: written,
     append: async (line: string) => void lines.push(line),
     replace: async (next: string[]) => void lines.splice(0, lines.length, ...next),
   };
@@ -153,6 +153,21 @@ test("the file is written anew once it has a thousand lines more than twice thos
     await (await book.reserve(token, spend(1n))).release();
     assert.equal(lines.length, needed + 2, "it is not written anew each time");
   }
+});
+
+test("lines that a file had when it was opened count towards those with which it is written anew", async () => {
+  const { book, lines } = inMemory();
+  const token = tokenOf(undefined, 100_000n);
+  await (await book.reserve(token, spend(1n))).settle(["tx"]);
+  for (let i = 0; i < 500; i++) await (await book.reserve(token, spend(1n))).release();
+  const before = lines.length;
+  const few = inMemory(lines.slice(0, 8));
+  await few.book.reserve(token, spend(1n));
+  assert.equal(few.lines.length, 9);
+  const next = inMemory(lines);
+  for (let i = 0; next.lines.length >= before && i < 40; i++)
+    await (await next.book.reserve(token, spend(1n))).release();
+  assert.ok(next.lines.length < 10, `${next.lines.length} lines`);
 });
 
 test("what is a day old is left out when the file is written anew", async () => {
