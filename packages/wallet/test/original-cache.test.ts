@@ -3,8 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { chacha20 } from "@anulo/crypto";
 import { BadBytes, encode, formatAddress, parseAddress, toHex, varint } from "@anulo/protocol";
 import { writeUnderPassword } from "../src/file/beside-original.ts";
+import { encryptedFile } from "../src/file/encrypted-file.ts";
 import { newSettings, readKeysFile, sealKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
 import {
   cacheId,
@@ -53,6 +55,7 @@ const paid = {
     { ...entry, original: utf8(""), amount: 4n },
     { ...entry, original: utf8("as given"), amount: 3n },
     { ...entry, original: utf8(""), amount: 2n, isIntegrated: 1 },
+    { ...entry, original: utf8(""), amount: 1n, isSubaddress: 1 },
   ],
   paymentId: filled(8),
   timestamp: 1000n,
@@ -178,6 +181,16 @@ test("a cache under another key, cut short, lengthened or of another kind is non
   for (const size of [0, 7, 8, 20, image.length >> 1, image.length - 1])
     await assert.rejects(readOriginalCache(image.subarray(0, size), key), BadBytes);
   assert.throws(() => resealCache(image, { from: other, to: key, iv }), BadBytes);
+  // What begins every cache, alone or in part.
+  const magic = utf8("monero wallet cache");
+  for (const size of [0, 1, magic.length - 1, magic.length]) {
+    const encrypted = chacha20(magic.subarray(0, size), key, iv);
+    await assert.rejects(readOriginalCache(encode(encryptedFile, { iv, encrypted }), key), (error: Error) => {
+      assert.ok(error instanceof BadBytes);
+      assert.equal(/not a cache of version 0\.18/.test(error.message), size < magic.length, error.message);
+      return true;
+    });
+  }
   // A count far above the bytes there are allocates nothing.
   const lying = cacheImage({ ...cache, blockIds: [] }, key, iv);
   const { length } = lying;
@@ -206,10 +219,11 @@ test("what stands only in the cache gets into the ledger, once", () => {
     formatAddress({ kind: "standard", spendPublic, viewPublic }, "mainnet"),
     "as given",
     formatAddress({ kind: "integrated", spendPublic, viewPublic, paymentId }, "mainnet"),
+    formatAddress({ kind: "subaddress", spendPublic, viewPublic }, "mainnet"),
   ];
   assert.deepEqual(
     destinations,
-    texts.map((address, i) => ({ address, amount: [4n, 3n, 2n][i]! })),
+    texts.map((address, i) => ({ address, amount: [4n, 3n, 2n, 1n][i]! })),
   );
   assert.equal(state.outgoing.get(waiting)!.state, "missing");
   assert.equal(state.notes.get(confirmed), "Ünïcode");

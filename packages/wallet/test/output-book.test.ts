@@ -140,6 +140,32 @@ test("sums, tables and balances follow every change, also when the chain gets sh
   assert.ok(book.count > 100);
 });
 
+test("each change of an output is one of its row, which is written again", () => {
+  const dice = new Dice("rows");
+  const book = new OutputBook();
+  for (let i = 0; i < 3000; i++) book.push({ ...outputAt(dice, 100), keyImage: undefined });
+  const rows = book.takeChangedRows();
+  assert.deepEqual(
+    [...rows],
+    [...rows.keys()].map((_, row) => row),
+  );
+  assert.deepEqual([...book.takeChangedRows()], []);
+  const changes: readonly ((place: number) => void)[] = [
+    (place) => book.spend(place, 120),
+    (place) => book.spend(place, undefined),
+    (place) => book.reserve(place, "aa"),
+    (place) => book.freeze(place, true),
+    (place) => book.learnKeyImage(place, dice.bytes()),
+    (place) => book.learnKeyImage(place, dice.bytes()),
+    (place) => book.replace(place, outputAt(dice, 100)),
+  ];
+  for (const change of changes)
+    for (const place of [0, 2999]) {
+      change(place);
+      assert.deepEqual([...book.takeChangedRows()], [place === 0 ? 0 : rows.size - 1]);
+    }
+});
+
 test("an output is read as it was written, on any page", () => {
   const dice = new Dice("pages");
   const outputs = Array.from({ length: 2500 }, (_, i): OwnedOutput => {
