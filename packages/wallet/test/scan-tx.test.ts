@@ -49,6 +49,35 @@ test("of transactions that are not the wallet's nothing is written", async (t) =
   assert.equal(wallet.changes, changes);
 });
 
+test("blocks up to a single transaction are scanned with it if there are at most a thousand", async (t) => {
+  const node = await startRecordedNode();
+  t.after(() => node.stop());
+  node.pool = [];
+  let asked = 0;
+  node.lie = (honest) => {
+    asked += 1;
+    return { ...honest, blocks: [], output_indices: [] };
+  };
+  const { call, service } = await startTestService({ node: node.url }, t);
+  await call.createWallet({ filename: "new", language: "English" });
+  const { wallet } = service.opened!;
+  const from = Math.max(wallet.height, wallet.state.settings.refreshFromHeight);
+  const [paid] = recordedChain.filter(({ transactions }) => transactions.length > 0);
+  const txid = toHex(transactionHash(paid!.transactions[0]!));
+  const empty = { ...paid!, transactions: [] };
+  for (const [height, isScanned] of [
+    [from + 1001, false],
+    [from + 1000, true],
+    [from, true],
+    [from - 1, false],
+  ] as const) {
+    node.chain = [...Array<typeof empty>(height).fill(empty), paid!];
+    asked = 0;
+    await call.scanTx({ txids: [txid] }).catch(() => undefined);
+    assert.equal(asked > 0, isScanned, `${height}`);
+  }
+});
+
 test("transactions the node doesn't have, and ids that are none, are refused", async (t) => {
   const node = await startRecordedNode();
   t.after(() => node.stop());
