@@ -21,8 +21,8 @@ class CountedWork extends SharedWork {
   }
 }
 
-/** A link over a transport of which it is known whether it is paused. */
-function createLink() {
+/** A link over a transport of which it is known whether it is paused; `limitDown` bytes a second are read. */
+function createLink(limitDown = 1e9) {
   const clock = new FakeClock();
   let looks = 0;
   const work = new CountedWork({
@@ -59,7 +59,7 @@ function createLink() {
   const lines = {
     clock,
     up: new FairShare(clock, 1e9),
-    down: new FairShare(clock, 1e9),
+    down: new FairShare(clock, limitDown),
     memory: new SharedMemory(() => []),
     work,
   };
@@ -117,6 +117,25 @@ test("a message is read in one go while peers have processor time", async () => 
   await settle();
   assert.equal(frames.length, 1);
   assert.deepEqual([errors, closed], [[], []]);
+});
+
+test("what comes faster than it may is read, and the rest once the time for it has passed", async () => {
+  const message = notificationFrame(2999, new Uint8Array(1000));
+  const { clock, frames, isPaused, receive, closed } = createLink(message.length);
+  receive(message);
+  await settle();
+  assert.deepEqual([frames.length, isPaused()], [1, true]);
+  // One came while the transport was being paused.
+  receive(message);
+  await settle();
+  assert.deepEqual([frames.length, isPaused()], [2, true]);
+  await clock.pass(1);
+  assert.equal(isPaused(), true);
+  await clock.pass(1);
+  assert.equal(isPaused(), false);
+  receive(message.subarray(0, 100));
+  await settle();
+  assert.deepEqual([frames.length, isPaused(), closed], [2, false, []]);
 });
 
 test("bytes that are no message end the connection, and its owner is told why", async () => {

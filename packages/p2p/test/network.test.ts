@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { epee } from "@anulo/protocol";
+import { ipAddress } from "../src/address.ts";
 import { handle, notification } from "../src/messages.ts";
 import type { PeerNetworkOptions } from "../src/options.ts";
 import { PeerFault } from "../src/peer.ts";
@@ -220,15 +221,45 @@ test("an exclusive node is called less and less often while it is away, and foun
   assert.equal(bob.network.peers().length, 1);
 });
 
-test("while nobody is reached, addresses that failed are tried again soon", async () => {
-  const { clock, node } = world();
-  const alice = node("1.1.1.1");
+test("an address that failed is tried again after a minute while nobody is reached, else after an hour", async () => {
+  const { clock, internet, node } = world();
+  const alice = node("1.1.1.1", { nodes: { exclusive: [{ kind: "ipv4", host: "9.9.9.9", port: 1 }] } });
   const bob = node("2.2.2.2", { nodes: { add: [alice.address] } });
+  const dialed = (host: string) => internet.dialed.filter((to) => to.startsWith(host)).length;
   await bob.network.start();
-  await clock.pass(5);
+  await settle();
+  await clock.pass(60);
+  assert.equal(dialed("1.1.1.1"), 1);
+  await clock.pass(1);
+  assert.equal(dialed("1.1.1.1"), 2);
   await alice.network.start();
-  await clock.pass(62);
+  await clock.pass(61);
   assert.equal(bob.network.peers().length, 1);
+  // It would try what it is told of, too.
+  await bob.network.stop();
+  const carol = node("3.3.3.3", {
+    nodes: { add: [alice.address, { kind: "ipv4", host: "4.4.4.4", port: 1 }] },
+    advertisedPort: 0,
+  });
+  await carol.network.start();
+  await settle();
+  await clock.pass(3600);
+  assert.deepEqual([carol.network.peers().length, dialed("4.4.4.4")], [1, 1]);
+  await clock.pass(1);
+  assert.equal(dialed("4.4.4.4"), 2);
+});
+
+test("nodes of IPv6 are called only where that is wanted", async () => {
+  for (const ipv6 of [undefined, false, true]) {
+    const { clock, internet, node } = world();
+    const add = ["2001:db8::1", "5.5.5.5"].map((host) => ipAddress(host, 18080)!);
+    const alice = node("1.1.1.1", { nodes: { add }, ...(ipv6 !== undefined && { ipv6 }) });
+    await alice.network.start();
+    await clock.pass(1);
+    const hosts = ["5.5.5.5:18080", ...(ipv6 === true ? ["2001:db8::1:18080"] : [])];
+    assert.deepEqual([...internet.dialed].sort(), hosts.sort());
+    await alice.network.stop();
+  }
 });
 
 test("lists are kept: known peers are called again, anchors first", async () => {

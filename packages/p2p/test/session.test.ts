@@ -290,25 +290,37 @@ test("a node connects to twelve others, unless it is told otherwise", async () =
   for (const each of [node, ...others]) await each.network.stop();
 });
 
-test("that nobody connects is said once an hour, of a port that others may use", async () => {
-  const countsOf = async (options: Partial<Parameters<typeof createTestNode>[2]>) => {
-    let [count, ahead] = [0, 0];
-    const log = { error() {}, warn: () => void count++, info() {}, debug() {} };
-    const fake = new FakeClock();
-    const milliseconds = () => fake.milliseconds() + ahead;
-    const clock = {
+/** A clock that also goes on by hours at once: what is due meanwhile happens with the next second that passes. */
+function createClockAhead() {
+  const fake = new FakeClock();
+  let ahead = 0;
+  const milliseconds = () => fake.milliseconds() + ahead;
+  return {
+    clock: {
       milliseconds,
       seconds: () => Math.floor(milliseconds() / 1000),
       after: (wait: number, run: () => void) => fake.after(wait, run),
-    };
+    },
+    skip: (seconds: number) => {
+      ahead += seconds * 1000;
+    },
+    pass: (seconds: number) => fake.pass(seconds),
+  };
+}
+
+test("that nobody connects is said once an hour, of a port that others may use", async () => {
+  const countsOf = async (options: Partial<Parameters<typeof createTestNode>[2]>) => {
+    let count = 0;
+    const log = { error() {}, warn: () => void count++, info() {}, debug() {} };
+    const { clock, skip, pass } = createClockAhead();
     const node = createTestNode(new FakeInternet(), clock, { ip: "1.1.1.1", ...options, log });
     await node.network.start();
     const counts: number[] = [];
     for (let hour = 0; hour < 2; hour++) {
-      ahead += 3590 * 1000;
-      await fake.pass(5);
+      skip(3590);
+      await pass(5);
       counts.push(count);
-      await fake.pass(6);
+      await pass(6);
       counts.push(count);
     }
     await node.network.stop();
@@ -317,4 +329,24 @@ test("that nobody connects is said once an hour, of a port that others may use",
   assert.deepEqual(await countsOf({}), [0, 1, 1, 2]);
   assert.deepEqual(await countsOf({ maxIn: 0 }), [0, 0, 0, 0]);
   assert.deepEqual(await countsOf({ advertisedPort: 0 }), [0, 0, 0, 0]);
+});
+
+test("lists are kept every half hour, and once the node stops", async () => {
+  let saved = 0;
+  const storage = { load: () => undefined, save: () => void saved++ };
+  const { clock, skip, pass } = createClockAhead();
+  const node = createTestNode(new FakeInternet(), clock, { ip: "1.1.1.1", storage });
+  await node.network.start();
+  const counts: number[] = [];
+  for (let half = 0; half < 2; half++) {
+    skip(1790);
+    for (const seconds of [9, 1]) {
+      await pass(seconds);
+      counts.push(saved);
+    }
+  }
+  await pass(5);
+  assert.deepEqual([...counts, saved], [0, 1, 1, 2, 2]);
+  await node.network.stop();
+  assert.equal(saved, 3);
 });

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import dns from "node:dns/promises";
+import { once } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
 import { createServer, type Server, type Socket } from "node:net";
 import { test } from "node:test";
+import { PROXY_TIMEOUT_MS, type SocksProxy } from "@anulo/socks";
 import { type NetworkIo, systemNetworkIo } from "../src/connection/network-io.ts";
-import { DialFailed, dialTcp, listenTcp } from "../src/connection/tcp.ts";
+import { DialFailed, dialTcp, listenTcp, socketTransport } from "../src/connection/tcp.ts";
 import type { Transport } from "../src/connection/transport.ts";
 import { createDial } from "../src/dial.ts";
-import { FakeClock, settle } from "./fakes.ts";
+import { createPipe, FakeClock, settle, stillClock } from "./fakes.ts";
 
 const never = new AbortController().signal;
 
@@ -92,6 +96,107 @@ test("a call that was given up leaves no connection behind", async () => {
   later.destroy();
   for (const socket of accepted) socket.destroy();
   server.close();
+});
+
+test("a connection that is over before anybody listens is told of as closed", async () => {
+  const server = createServer();
+  const socket = await dialTcp({ host: "127.0.0.1", port: await listening(server) }, never);
+  socket.destroy();
+  await once(socket, "close");
+  const transport = socketTransport(socket);
+  await new Promise<void>((resolve) => transport.start({ received() {}, drained() {}, closed: resolve }));
+  server.close();
+});
+
+test("a call may take five seconds, half a minute through a proxy, or as long as it is told", async () => {
+  const limitOf = async (proxy: SocksProxy | undefined, timeoutMs?: number) => {
+    const clock = new FakeClock();
+    let hasGivenUp = false;
+    const pending: NetworkIo["dial"] = (_target, _proxy, signal) =>
+      new Promise((_, reject) =>
+        signal.addEventListener("abort", () => {
+          hasGivenUp = true;
+          reject(new DialFailed("gave up"));
+        }),
+      );
+    const parts = { wires: { ...systemNetworkIo, dial: pending }, clock, proxy };
+    const dial = createDial({ ...parts, stopped: never });
+    const failed = assert.rejects(dial({ kind: "ipv4", host: "1.2.3.4", port: 1 }, timeoutMs), DialFailed);
+    let seconds = 0;
+    for (; !hasGivenUp; seconds++) await clock.pass(1);
+    await failed;
+    return seconds;
+  };
+  const proxy = { host: "127.0.0.1", port: 9050 };
+  assert.equal(await limitOf(undefined), 5);
+  assert.equal(await limitOf(proxy), PROXY_TIMEOUT_MS / 1000);
+  assert.equal(await limitOf(undefined, 2000), 2);
+  assert.equal(await limitOf(proxy, 2000), 2);
+});
+
+test("of a call that was answered nothing is left to time out, nor to give up when the node stops", async () => {
+  let [timers, aborted] = [0, false];
+  const clock = {
+    ...stillClock,
+    after() {
+      timers++;
+      return () => void timers--;
+    },
+  };
+  const stopping = new AbortController();
+  const [transport] = createPipe();
+  const answered: NetworkIo["dial"] = async (_target, _proxy, signal) => {
+    signal.addEventListener("abort", () => {
+      aborted = true;
+    });
+    return transport;
+  };
+  const wires = { ...systemNetworkIo, dial: answered };
+  const dial = createDial({ wires, clock, proxy: undefined, stopped: stopping.signal });
+  const address = { kind: "ipv4", host: "1.2.3.4", port: 1 } as const;
+  const calling = dial(address);
+  assert.equal(timers, 1);
+  assert.equal(await calling, transport);
+  stopping.abort();
+  assert.deepEqual([timers, aborted], [0, false]);
+  await assert.rejects(dial(address), DialFailed);
+  assert.equal(timers, 0);
+});
+
+test("a name server is asked once, for five seconds at most; without an answer a name has nothing", async (t) => {
+  const asked: unknown[] = [];
+  const found = { addresses: ["1.2.3.4", "1.2.3.5"], texts: [["9.9.9.9;", "8.8.8.8"], [], ["7.7.7.7"]] };
+  let isThere = true;
+  class NameServers {
+    constructor(options: unknown) {
+      asked.push(options);
+    }
+    async resolve4(name: string) {
+      asked.push(`addresses of ${name}`);
+      if (!isThere) throw new Error("ETIMEOUT");
+      return found.addresses;
+    }
+    async resolveTxt(name: string) {
+      asked.push(`texts of ${name}`);
+      if (!isThere) throw new Error("ETIMEOUT");
+      return found.texts;
+    }
+  }
+  const original = dns.Resolver;
+  const use = (made: unknown) => {
+    Reflect.set(dns, "Resolver", made);
+    syncBuiltinESMExports();
+  };
+  use(NameServers);
+  t.after(() => use(original));
+  const { lookUp, lookUpTexts } = systemNetworkIo;
+  assert.deepEqual(await lookUp("a.example"), found.addresses);
+  assert.deepEqual(await lookUpTexts("b.example"), ["9.9.9.9;8.8.8.8", "", "7.7.7.7"]);
+  isThere = false;
+  assert.deepEqual([await lookUp("a.example"), await lookUpTexts("b.example")], [[], []]);
+  const once = { timeout: 5000, tries: 1 };
+  const both = [once, "addresses of a.example", once, "texts of b.example"];
+  assert.deepEqual(asked, [...both, ...both]);
 });
 
 test("many calls under way are no leak to warn of", async () => {

@@ -84,4 +84,12 @@ test("the next whole and the next pruned block are what a search finds", () => {
     }
   }
   assert.equal(nextPrunedBlock(3, 100, pruningSeed(1)), 100);
+  const tip = chainHeight - PRUNING_TIP_BLOCKS;
+  for (const seed of [pruningSeed(1), pruningSeed(2)]) {
+    assert.equal(nextPrunedBlock(tip, chainHeight, seed), chainHeight, "the newest are pruned by none");
+    assert.equal(nextWholeBlock(tip, chainHeight, seed), tip);
+  }
+  // That block is of stripe 3.
+  assert.equal(nextPrunedBlock(tip - 1, chainHeight, pruningSeed(2)), tip - 1);
+  assert.equal(nextWholeBlock(tip - 1, chainHeight, pruningSeed(2)), tip);
 });

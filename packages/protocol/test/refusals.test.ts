@@ -17,6 +17,7 @@ import {
   type IntegerType,
   networks,
   type PortableEntry,
+  PortableObjects,
   parseAddress,
   Reader,
   readRecord,
@@ -288,4 +289,17 @@ test("the fastest fee is four times the fast one, or more where blocks have grow
   assert.deepEqual(fees(300_000, 300_000), [20_000n, 80_000n, 320_000n, 4_000_000n]);
   assert.deepEqual(fees(6_000_000, 300_000), [20_000n, 80_000n, 320_000n, 1_300_000n]);
   assert.deepEqual(fees(300_000, 3_000_000), [20_000n, 80_000n, 320_000n, 4_000_000n]);
+});
+
+test("objects that are kept as bytes are written as a list of them is", () => {
+  const entries = [1n, 2n, 300n].map(
+    (n) => new Map<string, PortableEntry>([["n", { type: "uint64", value: n }]]),
+  );
+  for (const count of [0, 1, 3]) {
+    const objects = new PortableObjects();
+    for (const entry of entries.slice(0, count)) objects.add(entry);
+    const values = entries.slice(0, count);
+    const written = writePortable(new Map([["list", objects.finish()]]));
+    assert.deepEqual(written, writePortable(new Map([["list", { type: "object", values }]])));
+  }
 });
