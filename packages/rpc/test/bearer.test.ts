@@ -46,11 +46,11 @@ async function start(t: TestContext, tokens: TokenAuth) {
     context: (request) => request,
   });
   t.after(() => server.stop(0));
-  const post = (token: string, path = "/json_rpc") =>
+  const post = (token: string | undefined, path = "/json_rpc") =>
     fetch(server.urls[0]! + path, {
       method: "POST",
       body: JSON.stringify({ id: 0, method: "get_version" }),
-      headers: { Authorization: `Bearer ${token}` },
+      headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     });
   return { seen, post };
 }
@@ -59,6 +59,7 @@ test("a handler knows whose token it was, of each request of a connection by its
   const { seen, post } = await start(t, tokensOf("a", "b"));
   for (const id of ["a", "b", "a"]) assert.equal((await post(id)).status, 200);
   assert.equal((await post("c")).status, 401);
+  assert.equal((await post(undefined)).status, 401, "without a login only tokens are let in");
   assert.deepEqual(seen, ["a", "b", "a"]);
 });
 

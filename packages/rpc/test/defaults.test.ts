@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { outputs } from "../src/daemon/outputs.ts";
+import { accounts } from "../src/wallet/accounts.ts";
 import { transfers } from "../src/wallet/transfers.ts";
 
 const request = { of: "request" } as const;
@@ -31,4 +33,14 @@ test("what a call that pays leaves out is what the original takes for it", () =>
   assert.deepEqual(single, { ...sweep, get_tx_key: false });
   assert.equal(key_image.length, 0);
   assert.deepEqual(sweepDust.params.read({}, request), { ...relay, get_tx_keys: false });
+});
+
+test("accounts are those of all tags, a tag is no pattern, and outputs come with their transactions' ids", () => {
+  const { getAccounts } = accounts;
+  assert.deepEqual(getAccounts.params.read({}, request), {
+    tag: "",
+    strict_balances: false,
+    regexp: false,
+  });
+  assert.equal(outputs.getOutsBin.params.read({ outputs: [] }, request).get_txid, true);
 });

@@ -100,6 +100,19 @@ describe("answers of name servers", () => {
       assert.throws(() => read(recipe), BadNameAnswer);
     });
 
+  it("have names that continue elsewhere 32 times at most", () => {
+    // Where the data of the first record are: each two bytes of them point to those before, the first to the question.
+    const start = 48;
+    const after = (jumps: number) => {
+      const offsets = [12, ...Array.from({ length: jumps - 1 }, (_, i) => start + 2 * i)];
+      const [owner, ...rest] = offsets.reverse().map((at) => Buffer.of(0xc0 | (at >> 8), at & 0xff));
+      const chain = { owner: sameName, type: 99, data: Buffer.concat(rest.reverse()) };
+      return read({ records: [chain, { ...textRecord("found"), owner: owner! }] }).texts;
+    };
+    for (const jumps of [1, 2, 32]) assert.deepEqual(after(jumps), ["found"]);
+    assert.throws(() => after(33), BadNameAnswer);
+  });
+
   it("are taken up to the bounds", () => {
     assert.equal(read({ records: many(64) }).texts.length, 64);
     assert.equal(read({ records: [longText(4000)] }).texts[0]!.length, 4080);

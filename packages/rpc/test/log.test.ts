@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLog, type LogLine } from "../src/index.ts";
+import { createLog, type LogLine, unreadLog } from "../src/index.ts";
 
 /** A log and what it wrote, as `severity category event`. */
 function recorded(categories?: string) {
@@ -65,4 +65,10 @@ test("a pattern of many stars is matched in bounded time", () => {
   const { log, lines } = recorded(`${"*a".repeat(5000)}b:DEBUG`);
   log.in("a".repeat(40)).debug("never");
   assert.deepEqual(lines, []);
+});
+
+test("a log that nobody reads has the categories of level 0", () => {
+  const { log } = recorded();
+  log.change("0");
+  assert.equal(unreadLog().categories, log.categories);
 });

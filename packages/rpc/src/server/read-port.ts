@@ -63,7 +63,6 @@ export class ReadPort implements OtherProtocol {
 
   end(): void {
     this.#isOver = true;
-    this.#queue = [];
     for (const caller of this.#callers.values()) caller.leave();
     this.#callers.clear();
   }
