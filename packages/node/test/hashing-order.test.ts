@@ -243,3 +243,18 @@ test("a long search has a dataset made, hashes with the cache until then, and le
   assert.deepEqual(states, ["begun", "ready", "let go", "begun"]);
   stage.datasets[1]!.reject(new Error("no memory"));
 });
+
+test("a search has as many threads as it asks for, others those for verification", () => {
+  const old = { blob, height: 1, majorVersion: 1, seedId: undefined };
+  const search = { ...old, difficulty: 5n, nonceOffset: 39, firstNonce: 0 };
+  const startedFor = (...threads: (number | undefined)[]) => {
+    const stage = createStage(2);
+    for (const [id, count] of threads.entries())
+      stage.ask({ type: "search", id, search: { ...search, threads: count } });
+    return stage.started.length;
+  };
+  assert.deepEqual(
+    [startedFor(undefined), startedFor(1), startedFor(4), startedFor(undefined, 3)],
+    [2, 1, 4, 3],
+  );
+});

@@ -44,7 +44,7 @@ test("transactions that a block does not name are refused, and more than it name
 test("a transaction is at most a million bytes, whole or pruned", async () => {
   const { blob, transactions } = paid;
   const ofLength = (length: number) => new Uint8Array(length);
-  const tooLong = new RegExp(`^a transaction of ${MAX_TRANSACTION_BYTES + 1} bytes$`);
+  const tooLong = /^a transaction of \d+ bytes$/;
   const refuses = (read: () => unknown, message: RegExp | undefined) =>
     assert.throws(read, (error: Error) => {
       assert.ok(error instanceof BadBytes);

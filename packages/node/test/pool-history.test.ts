@@ -113,3 +113,34 @@ test("transactions that come and go leave nothing behind", () => {
   }
   assert.deepEqual(since(clock.time), ["4,5,6,0,1,2,3", ""]);
 });
+
+test("what is kept of additions is twice what is there and a thousand more at most, and seldom looked through", (t) => {
+  const { clock, add, remove, since } = history(["old"]);
+  remove("old");
+  clock.time = 1001;
+  const get = t.mock.method(Map.prototype, "get");
+  const looksOf = (run: () => void) => {
+    const before = get.mock.callCount();
+    run();
+    return get.mock.callCount() - before;
+  };
+  // "old" came in the second before, and is kept, too.
+  const most = 2 * 7 + 1000;
+  for (let i = 0; i < most - 1; i++)
+    assert.equal(
+      looksOf(() => add(`${i % 7}`)),
+      0,
+    );
+  assert.equal(
+    looksOf(() => since(1001)),
+    most - 1,
+  );
+  assert.equal(
+    looksOf(() => add("0")),
+    most + 1,
+  );
+  assert.equal(
+    looksOf(() => since(1001)),
+    7,
+  );
+});

@@ -83,7 +83,7 @@ function partition(obligations: readonly Obligation[], threads: number): Obligat
   const shares: Obligation[][] = [];
   let spent = 0;
   for (const obligation of obligations) {
-    const share = Math.min(parts - 1, Math.floor((spent / total) * parts));
+    const share = Math.floor((spent / total) * parts);
     shares[share] ??= [];
     shares[share].push(obligation);
     spent += proofCost(obligation);
