@@ -4,17 +4,25 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { Subscriber } from "../src/zmq/subscriber.ts";
 import { zmqLimits } from "../src/zmq/zmq-limits.ts";
+import { frame, greeting, readyFrame } from "../src/zmq/zmtp.ts";
 
 const KIB = 1024;
 /** Counted for each message beside its bytes. */
 const OVERHEAD = 64;
 
-function start(limits: Partial<{ unreadBytes: number; stalledMs: number }> = {}) {
+type Limits = Pick<typeof zmqLimits, "receivedFrames" | "unreadBytes" | "stalledMs">;
+
+function start(limits: { readonly [K in keyof Limits]?: Limits[K] extends number ? number : object } = {}) {
   const pieces: { readonly length: number; readonly done: () => void }[] = [];
   const closed: string[] = [];
   let now = 0;
   let isCut = false;
+  const listeners = new Map<string, (chunk: Buffer) => void>();
   const socket = {
+    on(event: string, listener: (chunk: Buffer) => void) {
+      listeners.set(event, listener);
+      return socket;
+    },
     writableEnded: false,
     write: ({ length }: Uint8Array, done: () => void) => void pieces.push({ length, done }),
     end: () => void closed.push("ended"),
@@ -24,13 +32,14 @@ function start(limits: Partial<{ unreadBytes: number; stalledMs: number }> = {})
   };
   const subscriber = new Subscriber(
     socket as unknown as Socket,
-    { limits: { ...zmqLimits, ...limits }, now: () => now },
+    { limits: { ...zmqLimits, ...limits } as typeof zmqLimits, now: () => now },
     { onSubscription() {}, onClosed: (reason) => void closed.push(reason) },
   );
   return {
     subscriber,
     closed,
     isCut: () => isCut,
+    receive: (...frames: Buffer[]) => listeners.get("data")!(Buffer.concat(frames)),
     send: (length: number) => subscriber.send(Buffer.alloc(length)),
     /** Lengths of what the socket was given and has not passed on. */
     given: () => pieces.map(({ length }) => length),
@@ -138,4 +147,25 @@ test("at an end the socket is ended where all was passed on, else at once", () =
   busy.subscriber.end("over");
   busy.subscriber.end("over again");
   assert.deepEqual([busy.closed, busy.isCut()], [["over"], true]);
+});
+
+test("frames are taken as many as may come at once, and more as time passes, but no more than these are saved up", () => {
+  const { subscriber, closed, receive, passTime } = start({ receivedFrames: { burst: 10, perSecond: 4 } });
+  subscriber.start();
+  receive(greeting(), readyFrame("SUB"));
+  const other = frame(0, Buffer.of(2));
+  const take = (count: number) => {
+    receive(...Array.from({ length: count }, () => other));
+    return closed.length === 0;
+  };
+  assert.ok(take(9), "READY was one, too");
+  passTime(250);
+  assert.ok(take(1));
+  passTime(500);
+  assert.ok(take(2));
+  passTime(10_000);
+  assert.ok(take(10));
+  passTime(249);
+  assert.ok(!take(1));
+  assert.deepEqual(closed, ["too many frames"]);
 });
