@@ -179,6 +179,29 @@ export function logSuite(name: string, makePlace: MakePlace): void {
       await log.close();
     });
 
+    at(
+      "reads at most 1,000 events, 4,096 rows or some MiB at once, and says where to go on",
+      async (place) => {
+        const log = await openLog(place);
+        const add = (wallet: string, count: number, text: string) =>
+          log.append({
+            source: source(wallet.length),
+            wallet,
+            change: 1,
+            events: Array.from({ length: count }, () => ({ type: "received", text })),
+          });
+        for (const wallet of ["a", "bo", "cyd", "dora", "erich"]) await add(wallet, 820, "");
+        const page = await log.read({ after: 0, limit: 5000 });
+        assert.deepEqual([numbersOf(page.events), page.next], [upTo(1000), 1000]);
+        const none = await log.read({ after: 0, limit: 10, wallet: "nobody" });
+        assert.deepEqual([none.events, none.next], [[], 4096]);
+        await add("franka", 20, "x".repeat(60_000));
+        const long = await log.read({ after: 4100, limit: 20 });
+        assert.deepEqual([numbersOf(long.events), long.next], [upTo(4118, 4101), 4118]);
+        await log.close();
+      },
+    );
+
     at("refuses what is no event, and adds nothing of its change", async (place) => {
       const log = await openLog(place);
       const entry = { source: source(1), wallet: "a", change: 1 };
