@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { popBlocks } from "../src/chain/chain.ts";
+import type { ChainEvent } from "../src/chain/events.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { saveChain } from "../src/chain/saved-chain.ts";
 import { createSideBlocks } from "../src/chain/side-blocks.ts";
@@ -47,7 +48,9 @@ function rowsOf(read: ChainReader) {
 
 test("a saved chain is restored row by row, whatever happened since, as often as wanted", async () => {
   const { blocks, pool } = goldenState();
+  const events: ChainEvent[] = [];
   const chain = await emptyChain();
+  chain.events.listen((event) => void events.push(event));
   const { parts } = chain;
   await loadBlocks(parts, blocks);
   const main = Array.from(parts.store.read.blockInfoColumn("hash", 0, parts.store.read.height()));
@@ -57,6 +60,7 @@ test("a saved chain is restored row by row, whatever happened since, as often as
   const before = everything(parts);
   assert.ok(before.pool.length > 0 && before.sideBlocks.length > 0);
   const saved = await saveChain(parts);
+  const said: unknown[] = [];
   for (const change of [
     () => mine(parts, 5),
     () => popBlocks(parts, 40),
@@ -72,11 +76,22 @@ test("a saved chain is restored row by row, whatever happened since, as often as
     async () => undefined,
   ]) {
     await change();
+    events.length = 0;
     await saved.restore();
+    said.push(events.filter(({ type }) => type === "reorganised" || type === "blocksPopped"));
     assert.deepEqual(everything(parts), before);
     const loaded = createSideBlocks(parts.store.read);
     assert.deepEqual([loaded.count, loaded.size], [parts.sideBlocks.count, parts.sideBlocks.size]);
   }
+  // What is removed starts above the last common block, which `forkHeight` is.
+  const top = main.length - 1;
+  assert.deepEqual(said, [
+    [{ type: "blocksPopped", height: top + 1, removed: 5 }],
+    [{ type: "reorganised", forkHeight: top - 40, removed: 0, added: 40 }],
+    [{ type: "blocksPopped", height: top + 1, removed: 3 }],
+    [],
+    [],
+  ]);
   await mine(parts, 3);
   saved.close();
   assert.equal(parts.store.read.height(), main.length + 3);

@@ -222,6 +222,19 @@ describe("a stream", () => {
     }
   });
 
+  it("leaves the memory that it was given to those that follow", async (t) => {
+    const once: Source = async function* () {
+      yield { data: "only" };
+    };
+    const limits = { heldBytes: 2 ** 18 };
+    const { port } = await start(t, once, { limits });
+    for (let at = 0; at < 40; at++) {
+      const reader = open(t, port);
+      await until(() => reader.hasEnded);
+      assert.match(reader.text, /^HTTP\/1\.1 200 (.|\r|\n)*data: only\n\n$/, `stream ${at}`);
+    }
+  });
+
   it("is not drawn for who wants its head alone, and ends the connection it was asked on", async (t) => {
     let drawn = 0;
     const { port, counts } = await start(t, async function* () {
