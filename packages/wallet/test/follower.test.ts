@@ -114,24 +114,55 @@ test("a log that can't be written stops nothing, and has it all once it can", as
   await follower.close();
 });
 
-test("a log that begins to fail holds up none of those that wait for it", async () => {
-  const log = new MemoryLog();
-  let fail: (error: Error) => void = () => undefined;
-  log.append = () => new Promise((_, reject) => (fail = reject));
+/** A follower of a log that has not yet taken an event, and so many events for it at once. */
+async function followSlowly(log: MemoryLog) {
   const follower = follow(log);
   const ledger = createLedger("regtest", settings);
   await follower.begin(ledger);
   const [begun] = story;
   follower.keep(follower.observe(begun!, () => applyChange(ledger, begun!)));
-  const ids = Array.from({ length: 10_001 }, (_, i) => i);
-  const many = blocks(1, 1, ...ids);
-  if (many.kind === "blocks")
-    for (const [i, each] of many.transactions.entries()) new DataView(each.txHash.buffer).setUint32(4, i);
-  const rooms = [follower.keepSoon(follower.observe(many, () => applyChange(ledger, many)))];
+  const keepMany = (count: number) => {
+    const many = blocks(1, 1, ...Array.from({ length: count }, (_, i) => i));
+    if (many.kind === "blocks")
+      for (const [i, each] of many.transactions.entries()) new DataView(each.txHash.buffer).setUint32(4, i);
+    return follower.keepSoon(follower.observe(many, () => applyChange(ledger, many)));
+  };
+  return { follower, keepMany };
+}
+
+test("a log that begins to fail holds up none of those that wait for it", async () => {
+  const log = new MemoryLog();
+  let fail: (error: Error) => void = () => undefined;
+  log.append = () => new Promise((_, reject) => (fail = reject));
+  const { follower, keepMany } = await followSlowly(log);
+  const rooms = [keepMany(10_001)];
   for (let i = 0; i < 3; i++) rooms.push(follower.room());
   await setTimeout(0);
   fail(new Error("no space left"));
   await Promise.all(rooms);
+});
+
+test("a log that is slow is waited for where more than 10,000 events wait for it", async () => {
+  for (const [count, waits] of [
+    [9_000, false],
+    [10_001, true],
+  ] as const) {
+    const log = new MemoryLog();
+    let takeNext: () => void = () => undefined;
+    log.append = () => new Promise((resolve) => (takeNext = resolve));
+    const { keepMany } = await followSlowly(log);
+    let hasRoom = false;
+    const room = keepMany(count).then(() => {
+      hasRoom = true;
+    });
+    for (let turn = 0; turn < 3; turn++) await setTimeout(0);
+    assert.equal(hasRoom, !waits, `${count} events`);
+    while (!hasRoom) {
+      takeNext();
+      await setTimeout(0);
+    }
+    await room;
+  }
 });
 
 test("a service that keeps no log leaves the journal of a wallet whose events are kept", async () => {

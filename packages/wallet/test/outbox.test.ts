@@ -223,13 +223,15 @@ test("a log that can't be read is told once it can, of all that happened meanwhi
   for (const change of story.slice(0, 3)) await commit(first, change);
   await close(first);
   log.isBroken = true;
-  const blind = await open(engine, wallet, follow(log));
+  const failures: unknown[] = [];
+  const blind = await open(engine, wallet, follow(log, "shop", failures));
   assert.equal(blind.follower!.newSource, undefined);
+  assert.deepEqual([failures.length, blind.follower!.isUntold], [1, true]);
   for (const change of story.slice(3)) await commit(blind, change);
   await close(blind);
   log.isBroken = false;
   const opened = await open(engine, wallet, follow(log));
-  assert.equal(opened.follower!.newSource, undefined);
+  assert.deepEqual([opened.follower!.newSource, opened.follower!.isUntold], [undefined, false]);
   await close(opened);
   assert.deepEqual(log.told, told);
 });
