@@ -140,6 +140,30 @@ test("a signer who tells more than he has, or of more outputs than there are, ma
   assert.equal(await take({}, 20), 2);
 });
 
+test("what is no point of the main subgroup is refused, wherever a signer sends it, and nothing is stored", async () => {
+  const { wallet } = importing();
+  const noPoint = new Uint8Array(32).fill(2);
+  const ofOrderFour = new Uint8Array(32);
+  for (const bad of [noPoint, ofOrderFour]) {
+    const infos: readonly Partial<SignerInfo>[] = [
+      { partialKeyImages: [bad] },
+      { nonces: [{ L: bad, R: G }] },
+      {
+        nonces: [
+          { L: G, R: G },
+          { L: G, R: bad },
+        ],
+      },
+    ];
+    for (const info of infos) {
+      const sealed = [await sealedInfo(wallet, info)];
+      const refused = importInfo(wallet, first, { sealed, isLookedUp: true });
+      await assert.rejects(refused, /not in the main subgroup/);
+    }
+  }
+  assert.equal(wallet.state.multisigInfos.size, 0);
+});
+
 test("what signers exchange about many outputs is kept some at a time, of each output", async () => {
   const many = Array.from({ length: 300 }, (_, i) => ({
     ...outputs[0]!,
