@@ -87,6 +87,24 @@ test("where questions are given up together, no further process is started for t
   await questions.stop();
 });
 
+test("a process is sent 64 questions, and its end is none of the fault of those that waited", async () => {
+  const { questions, processes, asked } = start();
+  const ids = Array.from({ length: 65 }, (_, id) => id);
+  const all = ids.map((id) => questions.ask(question(id)));
+  const refused = Promise.all(all.slice(0, 64).map((each) => assert.rejects(each, /process ended/)));
+  processes[0]!.options.onExit();
+  processes[1]!.options.onExit();
+  await refused;
+  const sent = ids.slice(0, 64);
+  assert.deepEqual(asked(), [sent, sent, [64]]);
+  processes[2]!.options.onExit();
+  assert.deepEqual(asked().at(-1), [64]);
+  const answer = { type: "hashed", id: 64, hash: new Uint8Array(32) } as const;
+  processes[3]!.options.onAnswer(answer);
+  assert.deepEqual(await all[64], answer);
+  await questions.stop();
+});
+
 // Closes: after a quiet spell the cache in use could be replaced by that of an old branch, and the next was not made.
 test("a process that replaces an idle one knows the seeds in use", async () => {
   const { questions, processes } = start({ idleMs: 0 });

@@ -138,6 +138,23 @@ test("beyond the limits the lightest side blocks leave from their tips, never th
   await chain.close();
 });
 
+test("a side block that others stand on leaves after all of them", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 8);
+  const base = await mine(parts, 2, main[0]);
+  const short = await mine(parts, 1, base[1]);
+  const long = await mine(parts, 3, base[1]);
+  const order = [...short, ...long.toReversed(), ...base.toReversed()].map(toHex);
+  for (let count = 1; count <= order.length; count++) {
+    const limits = { maxCount: order.length + 1 - count, maxSize: Number.POSITIVE_INFINITY };
+    const draft = createSideBlocks(parts.store.read, limits).draft();
+    const leaving = Array.from(draft.evictable(toHex(main[7]!), 100), ({ key }) => key);
+    assert.deepEqual(leaving, order.slice(0, count));
+  }
+  await chain.close();
+});
+
 // Stuck for ever: an operator takes a wrong branch back, and the node takes its honest peers for liars.
 test("a node whose operator popped blocks follows its peer again, though side blocks stood on them", async () => {
   const a = talking(await emptyChain());
