@@ -141,3 +141,31 @@ test("a peer that tells of more blocks than there is memory for is dropped, one 
   const tooMuch = await meetLiar(await node(), { reserve: roomFor(bytes - 1) });
   assert.match(tooMuch.dropped!.reason, /more blocks than there is memory for/);
 });
+
+test("nothing that a peer told of takes memory once it has left", async () => {
+  const budget = new ByteBudget(2 ** 30);
+  const liar = await meetLiar(await node(), { reserve: (size) => budget.reserve(size) });
+  assert.ok(budget.used > 0);
+  liar.leave();
+  assert.equal(budget.used, 0);
+});
+
+test("blocks that a peer was asked for are asked of another as soon as it leaves", async () => {
+  const clock = stillClock(now());
+  const empty = await node(clock);
+  const strangers: Stranger[] = [];
+  const count = (name: keyof typeof messages) => strangers.map((stranger) => asksOf(stranger, name));
+  for (let host = 67; host < 71; host++) {
+    const stranger = meetStranger(empty, full.protocol.syncData(), { host: `10.0.0.${host}` });
+    strangers.push(stranger);
+    clock.pass(0.01);
+    if (asksOf(stranger, "requestChain") > 0) await stranger.say(messages.chain, wholeChain());
+  }
+  assert.deepEqual(count("requestChain"), [1, 1, 1, 0]);
+  assert.deepEqual(count("requestBlocks"), [1, 1, 1, 0]);
+  const [first, , , last] = strangers;
+  first!.leave();
+  assert.deepEqual(count("requestChain"), [1, 1, 1, 1]);
+  await last!.say(messages.chain, wholeChain());
+  assert.deepEqual(count("requestBlocks"), [1, 1, 1, 1]);
+});
