@@ -180,7 +180,7 @@ test("payments take from the book what they take from lists of its outputs, afte
     const dice = new Dice(`free ${seed}`);
     const world: World = {
       base: [1000n, COIN, 2n ** 62n][seed % 3]!,
-      minors: [1, 4, 200][dice.below(3)]!,
+      minors: [1, 4, 200, 2 ** 18][dice.below(4)]!,
       perBlock: [1, 40][dice.below(2)]!,
     };
     const book = new OutputBook();
