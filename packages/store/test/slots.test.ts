@@ -13,6 +13,7 @@ import {
   StoreUnavailable,
   type Table,
 } from "../src/index.ts";
+import { KeySlots } from "../src/sealed/key-slots.ts";
 import { bytes, temporaryFolder, text, walletId } from "./harness.ts";
 import { storeOf } from "./wallet-suite.ts";
 
@@ -163,6 +164,34 @@ test("more secrets than one read of the file brings are all found again, and des
   assert.equal(text(await again.read(secrets, bytes("new"))), "new");
   await again.close();
   remove();
+});
+
+test("a file of keys that can't be opened or read is an error, and is not left open", async () => {
+  const { folder, remove } = temporaryFolder();
+  await assert.rejects(KeySlots.open(folder), { code: "EISDIR" });
+  const path = join(folder, "1.slots");
+  fs.writeFileSync(path, randomBytes(SLOT_BYTES));
+  const { open } = fs.promises;
+  const closed: string[] = [];
+  Object.assign(fs.promises, {
+    open: async (...args: Parameters<typeof open>) => {
+      const file = await open(...args);
+      const close = file.close.bind(file);
+      return Object.assign(file, {
+        stat: () => Promise.reject(new Error("the disk is gone")),
+        close: () => close().then(() => void closed.push(String(args[0]))),
+      });
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    await assert.rejects(KeySlots.open(path), /the disk is gone/);
+    assert.deepEqual(closed, [path]);
+  } finally {
+    Object.assign(fs.promises, { open });
+    syncBuiltinESMExports();
+    remove();
+  }
 });
 
 test("a store that is closed while a secret is read says that it is closed, not that it is damaged", async () => {

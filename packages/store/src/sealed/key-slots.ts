@@ -89,8 +89,8 @@ export class KeySlots {
     if (this.#taken[index] !== 1 || this.#file === undefined) return undefined;
     const slot = Buffer.alloc(SLOT_BYTES);
     await this.#file.read(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
-    if (!slot.subarray(0, ID_BYTES).equals(id)) return undefined;
-    const rowKey = Buffer.from(slot.subarray(ID_BYTES, ID_BYTES + ROW_KEY_BYTES));
+    const isThere = slot.subarray(0, ID_BYTES).equals(id);
+    const rowKey = isThere ? Buffer.from(slot.subarray(ID_BYTES, ID_BYTES + ROW_KEY_BYTES)) : undefined;
     wipe(slot);
     return rowKey;
   }
