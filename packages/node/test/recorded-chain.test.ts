@@ -49,6 +49,20 @@ test("the recorded chain of 500 blocks loads through RPC, fully verified, each b
   const sums = await call(url, "get_coinbase_tx_sum", { height: 0, count: wanted.length });
   assert.equal(sums.wide_emission_amount, "0x3e68674b7b66ae");
   assert.equal(sums.wide_fee_amount, "0x145f73de580");
+  const last = { height: wanted.length - 1, count: wanted.length };
+  assert.equal((await call(url, "get_coinbase_tx_sum", last)).status, "OK");
+  const tooLarge = {
+    status: "height or count is too large",
+    ...{ emission_amount: 0, emission_amount_top64: 0, wide_emission_amount: "" },
+    ...{ fee_amount: 0, fee_amount_top64: 0, wide_fee_amount: "" },
+  };
+  for (const beyond of [
+    { height: wanted.length, count: 1 },
+    { height: 0, count: wanted.length + 1 },
+  ]) {
+    const answer = await call(url, "get_coinbase_tx_sum", beyond);
+    assert.deepEqual({ ...answer, ...tooLarge }, answer);
+  }
   await Promise.all(
     recordedPool().map(async (tx) => {
       assert.equal((await call(url, "/send_raw_transaction", { tx_as_hex: toHex(tx) })).status, "OK");
