@@ -65,7 +65,11 @@ export function nextWholeBlock(height: number, chainHeight: number, seed: number
   return Math.min(next, chainHeight - PRUNING_TIP_BLOCKS);
 }
 
-/** Height of the first block from `height` on that a node with this seed has pruned; `chainHeight` if there is none. */
+/**
+ * Height of the first block from `height` on that a node with this seed has pruned. If there is none it is that of the
+ * first of the newest blocks, which all nodes keep, or `chainHeight` from there on. Source: pruning.cpp
+ * `get_next_pruned_block_height`.
+ */
 export function nextPrunedBlock(height: number, chainHeight: number, seed: number): number {
   if (seed === 0 || height + PRUNING_TIP_BLOCKS >= chainHeight) return chainHeight;
   const stripe = stripeOfSeed(seed);
