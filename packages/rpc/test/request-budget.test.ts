@@ -63,7 +63,7 @@ test("a batch costs the rows of all its calls, and the memory of the one that ta
   assert.ok(none.memoryBytes > 0 && none.memoryBytes < most);
 });
 
-test("strangers have a quarter of the memory, and of everything else no more than docs/limits.md says", () => {
+test("strangers have a quarter of the memory, and no more than these of everything else", () => {
   const MiB = 2 ** 20;
   const bounds = {
     requestMemoryBytes: 2 * MiB,

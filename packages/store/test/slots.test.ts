@@ -13,7 +13,7 @@ import {
   StoreUnavailable,
   type Table,
 } from "../src/index.ts";
-import { KeySlots } from "../src/sealed/key-slots.ts";
+import { type KeySlot, KeySlots } from "../src/sealed/key-slots.ts";
 import { bytes, temporaryFolder, text, walletId } from "./harness.ts";
 import { storeOf } from "./wallet-suite.ts";
 
@@ -187,6 +187,43 @@ test("a file of keys that can't be opened or read is an error, and is not left o
   try {
     await assert.rejects(KeySlots.open(path), /the disk is gone/);
     assert.deepEqual(closed, [path]);
+  } finally {
+    Object.assign(fs.promises, { open });
+    syncBuiltinESMExports();
+    remove();
+  }
+});
+
+test("a slot gives its key under the id it was taken with alone, and what was read of it is wiped", async () => {
+  const { folder, remove } = temporaryFolder();
+  const { open } = fs.promises;
+  const buffers: Uint8Array[] = [];
+  Object.assign(fs.promises, {
+    open: async (...args: Parameters<typeof open>) => {
+      const file = await open(...args);
+      const read = file.read as (buffer: Uint8Array, ...place: unknown[]) => Promise<unknown>;
+      return Object.assign(file, {
+        read: (buffer: Uint8Array, ...place: unknown[]) => {
+          buffers.push(buffer);
+          return read.call(file, buffer, ...place);
+        },
+      });
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    const slots = await KeySlots.open(join(folder, "1.slots"));
+    const [{ reference, rowKey }] = (await slots.take(1)) as [KeySlot];
+    const other = { index: reference.index, id: randomBytes(reference.id.length) };
+    assert.deepEqual(await slots.read(reference), rowKey);
+    assert.equal(await slots.read(other), undefined);
+    await slots.destroy([other]);
+    assert.deepEqual(await slots.read(reference), rowKey);
+    await slots.destroy([reference]);
+    assert.deepEqual([await slots.read(reference), slots.isEmpty], [undefined, true]);
+    await slots.close();
+    assert.ok(buffers.length >= 5);
+    for (const buffer of buffers) assert.ok(buffer.every((byte) => byte === 0));
   } finally {
     Object.assign(fs.promises, { open });
     syncBuiltinESMExports();
