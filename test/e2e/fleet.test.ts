@@ -32,12 +32,9 @@ describe("a fleet", { skip: postgresMissing() }, () => {
       String((await world.ask(world.members[i]!, name, "get_address")).address);
 
     test("answers for any wallet at any process, and spreads the wallets", async () => {
-      const counts = world.members.map((member) => world.walletsOf(member).length);
-      assert.deepEqual(
-        counts.map((count) => count >= 2),
-        [true, true, true],
-        `spread as ${counts}`,
-      );
+      const counts = () => world.members.map((member) => world.walletsOf(member).length);
+      const isSpread = async () => counts().every((count) => count >= 2);
+      assert.ok(await until(isSpread, PATIENCE_MS), `spread as ${counts()}`);
       for (const name of world.names.slice(0, 3)) {
         const addresses = await Promise.all([0, 1, 2].map((i) => addressOf(i, name)));
         assert.equal(new Set(addresses).size, 1);
@@ -89,6 +86,8 @@ describe("a fleet", { skip: postgresMissing() }, () => {
         "its wallets are open again",
       );
       for (const name of had) await world.ask(second!, name, "get_height");
+      for (const name of world.names)
+        await world.ask(second!, name, "open_wallet", { filename: name, password: "" });
       world.members[0] = await world.startMember();
       const share = async () => world.walletsOf(world.members[0]!).length > 0;
       assert.ok(await until(share, PATIENCE_MS), "it is given wallets");

@@ -27,7 +27,13 @@ export { openLater } from "./late-engine.ts";
 export { openLmdbEngine } from "./lmdb-engine.ts";
 export { createMemoryEngine } from "./memory-engine.ts";
 export type { LeaseHold } from "./postgres/lease-hold.ts";
-export { type FleetMember, type FleetState, openWalletLeases, type WalletLeases } from "./postgres/leases.ts";
+export {
+  type FleetMember,
+  type FleetState,
+  openWalletLeases,
+  type WalletLease,
+  type WalletLeases,
+} from "./postgres/leases.ts";
 export {
   openPostgresEngine,
   type PostgresEngine,

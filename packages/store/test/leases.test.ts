@@ -8,11 +8,13 @@ import {
   OtherSettings,
   openPostgresEngine,
   openWalletLeases,
+  type WalletLease,
   type WalletLeases,
 } from "../src/index.ts";
 import { type PostgresServer, postgresMissing, startPostgres } from "./postgres-server.ts";
 
 const FOREVER_MS = 3_600_000;
+const namesOf = (leases: readonly WalletLease[]): string[] => leases.map(({ name }) => name);
 
 describe("leases", { skip: postgresMissing() }, () => {
   let server: PostgresServer;
@@ -52,14 +54,14 @@ describe("leases", { skip: postgresMissing() }, () => {
   test("a lease is one process's, until it is given up or its process is gone", async () => {
     const { leases, outlive, stop } = await harness();
     const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
-    assert.equal(await leases.take(a, "w"), a);
-    assert.equal(await leases.take(b, "w"), a);
-    assert.equal(await leases.take(a, "w"), a);
+    assert.equal((await leases.take(a, "w")).owner, a);
+    assert.equal((await leases.take(b, "w")).owner, a);
+    assert.equal((await leases.take(a, "w")).owner, a);
     await leases.release(b, "w");
     assert.equal(await leases.ownerOf("w"), a, "nobody else can give it up");
     await leases.release(a, "w");
     assert.equal(await leases.ownerOf("w"), undefined);
-    assert.equal(await leases.take(b, "w"), b);
+    assert.equal((await leases.take(b, "w")).owner, b);
     assert.equal(await leases.expel(), 0);
     await outlive(b);
     await leases.renew(b);
@@ -67,12 +69,56 @@ describe("leases", { skip: postgresMissing() }, () => {
     await outlive(b);
     assert.equal(await leases.expel(), 1);
     assert.equal(await leases.ownerOf("w"), undefined);
-    assert.deepEqual(await leases.adopt(a, 10), ["w"]);
+    assert.deepEqual(namesOf(await leases.adopt(a, 10)), ["w"]);
     await assert.rejects(leases.renew(b), Expelled);
     await assert.rejects(leases.take(b, "other"), Expelled);
     await leases.handOver(a, "w");
     await assert.rejects(leases.adopt(b, 10), Expelled);
-    assert.deepEqual(await leases.adopt(a, 10), ["w"]);
+    assert.deepEqual(namesOf(await leases.adopt(a, 10)), ["w"]);
+    await stop();
+  });
+
+  test("a wallet that is kept open stays so at whoever has its lease next, until it is closed", async () => {
+    const { leases, outlive, stop } = await harness();
+    const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
+    assert.deepEqual(await leases.take(a, "w"), { owner: a, isKeptOpen: false });
+    await leases.take(a, "v");
+    await leases.setKeptOpen(a, "w", true);
+    assert.deepEqual(await leases.take(a, "w"), { owner: a, isKeptOpen: true });
+    assert.deepEqual(await leases.take(b, "w"), { owner: a, isKeptOpen: false });
+    await assert.rejects(leases.setKeptOpen(b, "w", false), Expelled);
+    await assert.rejects(leases.setKeptOpen(a, "nobody's", true), Expelled);
+    await leases.handOver(a, "w");
+    assert.deepEqual(await leases.take(b, "w"), { owner: b, isKeptOpen: true });
+    await outlive(b);
+    await leases.expel();
+    assert.deepEqual(await leases.adopt(a, 10), [{ name: "w", isKeptOpen: true }]);
+    const held = (await leases.heldBy(a)).sort((one, two) => (one.name < two.name ? -1 : 1));
+    assert.deepEqual(held, [
+      { name: "v", isKeptOpen: false },
+      { name: "w", isKeptOpen: true },
+    ]);
+    await leases.setKeptOpen(a, "w", false);
+    assert.deepEqual(await leases.take(a, "w"), { owner: a, isKeptOpen: false });
+    await leases.setKeptOpen(a, "w", true);
+    await leases.release(a, "w");
+    assert.deepEqual(await leases.take(a, "w"), { owner: a, isKeptOpen: false });
+    await stop();
+  });
+
+  test("leases of a version that kept no wallet open are taken over, and it goes on beside this one", async () => {
+    const { client, fleet, leases, open, stop } = await harness();
+    const a = await leases.join("one", "");
+    await leases.take(a, "w");
+    await client.query("ALTER TABLE anulo.leases DROP COLUMN kept_open");
+    const later = await open();
+    assert.deepEqual(await later.heldBy(a), [{ name: "w", isKeptOpen: false }]);
+    await later.setKeptOpen(a, "w", true);
+    // As an earlier version takes leases.
+    await client.query("INSERT INTO anulo.leases VALUES ($1, $2, $3)", [fleet, "v", Buffer.from(a, "hex")]);
+    assert.equal((await later.heldBy(a)).length, 2);
+    assert.deepEqual(await later.take(a, "w"), { owner: a, isKeptOpen: true });
+    await later.close();
     await stop();
   });
 
@@ -96,7 +142,7 @@ describe("leases", { skip: postgresMissing() }, () => {
     assert.equal(await leases.expel([a, b]), 0);
     await silence(FOREVER_MS / 2 + 60_000);
     assert.equal(await leases.expel([a]), 1);
-    assert.deepEqual(await leases.adopt(b, 10), ["w"]);
+    assert.deepEqual(namesOf(await leases.adopt(b, 10)), ["w"]);
     await assert.rejects(leases.renew(a), Expelled);
     await stop();
   });
@@ -104,15 +150,15 @@ describe("leases", { skip: postgresMissing() }, () => {
   test("a name that no wallet has is leased, and neither counted nor adopted", async () => {
     const { leases, outlive, stop } = await harness();
     const [a, b] = [await leases.join("one", ""), await leases.join("two", "")];
-    assert.equal(await leases.take(a, "/log"), a);
-    assert.equal(await leases.take(b, "/log"), a);
+    assert.equal((await leases.take(a, "/log")).owner, a);
+    assert.equal((await leases.take(b, "/log")).owner, a);
     assert.deepEqual(await leases.heldBy(a), []);
     await outlive(a);
     await leases.expel();
     const { members, free } = await leases.state();
     assert.deepEqual([members.map(({ owned }) => owned), free], [[0], 0]);
-    assert.deepEqual(await leases.adopt(b, 10), []);
-    assert.equal(await leases.take(b, "/log"), b);
+    assert.deepEqual(namesOf(await leases.adopt(b, 10)), []);
+    assert.equal((await leases.take(b, "/log")).owner, b);
     assert.deepEqual((await leases.state()).members[0]?.owned, 0);
     await stop();
   });
@@ -138,7 +184,8 @@ describe("leases", { skip: postgresMissing() }, () => {
     const takes = Array.from({ length: 8 }, (_, i) => leases.take(process, `w${i}`));
     await leases.renew(process);
     await client.query("ROLLBACK");
-    assert.deepEqual(new Set(await Promise.all(takes)), new Set([process]));
+    const owners = (await Promise.all(takes)).map(({ owner }) => owner);
+    assert.deepEqual(new Set(owners), new Set([process]));
     await stop();
   });
 
@@ -149,13 +196,13 @@ describe("leases", { skip: postgresMissing() }, () => {
     await leases.take(a, "v");
     await leases.confirm(a, "w");
     await assert.rejects(leases.confirm(b, "w"), Expelled);
-    assert.deepEqual((await leases.heldBy(a)).sort(), ["v", "w"]);
+    assert.deepEqual(namesOf(await leases.heldBy(a)).sort(), ["v", "w"]);
     assert.deepEqual(await leases.heldBy(b), []);
     await outlive(a);
     await leases.expel();
     await assert.rejects(leases.confirm(a, "w"), Expelled);
-    assert.deepEqual(await leases.adopt(b, 10, ["w"]), ["v"]);
-    assert.deepEqual(await leases.adopt(b, 10), ["w"]);
+    assert.deepEqual(namesOf(await leases.adopt(b, 10, ["w"])), ["v"]);
+    assert.deepEqual(namesOf(await leases.adopt(b, 10)), ["w"]);
     await stop();
   });
 
@@ -185,7 +232,7 @@ describe("leases", { skip: postgresMissing() }, () => {
     const adopted: string[] = [];
     const adoptAll = async ([each, process]: [WalletLeases, string]) => {
       for (;;) {
-        const got = await each.adopt(process, 7);
+        const got = namesOf(await each.adopt(process, 7));
         adopted.push(...got);
         if (got.length === 0 && (await each.state()).free === 0) return;
       }
@@ -218,7 +265,7 @@ describe("leases", { skip: postgresMissing() }, () => {
     await outlive(late);
     await leases.expel();
     const next = await leases.join("next", "");
-    assert.deepEqual(await leases.adopt(next, 1), [name]);
+    assert.deepEqual(namesOf(await leases.adopt(next, 1)), [name]);
     await assert.rejects(lateEngine.fence(wallet), Expelled);
     const second = await engine.under({ fleet, name, process: next }).fence(wallet);
     assert.equal(second.epoch, first.epoch + 1);
@@ -263,12 +310,12 @@ describe("leases", { skip: postgresMissing() }, () => {
     const next = await other.join("next", "");
     for (let round = 0; round < 8; round++) {
       const victim = await leases.join("victim", "");
-      for (const { name } of wallets) assert.equal(await leases.take(victim, name), victim);
+      for (const { name } of wallets) assert.equal((await leases.take(victim, name)).owner, victim);
       const late = wallets.map(({ name, id }) => engine.under({ fleet, name, process: victim }).fence(id));
       await outlive(victim);
       const [expelled] = await Promise.all([other.expel(), Promise.allSettled(late)]);
       assert.equal(expelled, 1);
-      const adopted = await other.adopt(next, 100);
+      const adopted = namesOf(await other.adopt(next, 100));
       assert.equal(adopted.length, wallets.length);
       for (const each of await Promise.allSettled(late))
         assert.ok(each.status === "fulfilled" || each.reason instanceof Expelled, String(each));

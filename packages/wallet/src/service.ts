@@ -127,7 +127,7 @@ export class WalletService implements Common {
     this.runtime = options.runtime ?? createRuntime({ concurrency, kdfRounds, onLongScan });
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
-    this.#wallets = new OpenWallets(this);
+    this.#wallets = new OpenWallets(this, fleet);
     this.#refresher = new Refresher(this, this.#wallets);
     this.#slots = { common: this, wallets: this.#wallets, refresher: this.#refresher };
     this.unnamed = new UnnamedSlot(this.#slots);

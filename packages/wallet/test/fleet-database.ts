@@ -1,5 +1,5 @@
 /** The database of a fleet, in memory, with its clock in the test's hand. */
-import { Expelled, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import { Expelled, StoreUnavailable, type WalletLease, type WalletLeases } from "@anulo/store";
 import { LIFETIME_MS } from "../src/fleet/membership.ts";
 
 /** What the database keeps, by a clock of its own; `isAway`: nobody reaches it. */
@@ -9,6 +9,7 @@ export class Database {
   #ids = 0;
   readonly processes = new Map<string, { address: string; expires: number }>();
   readonly leases = new Map<string, string | undefined>();
+  readonly keptOpen = new Set<string>();
 
   #reach(): void {
     if (this.isAway) throw new StoreUnavailable("away", { mayPass: true });
@@ -22,6 +23,10 @@ export class Database {
   #remove(process: string): void {
     this.processes.delete(process);
     for (const [name, owner] of this.leases) if (owner === process) this.leases.set(name, undefined);
+  }
+
+  #leaseOf(name: string): WalletLease {
+    return { name, isKeptOpen: this.keptOpen.has(name) };
   }
 
   open(): WalletLeases {
@@ -61,7 +66,7 @@ export class Database {
         this.#member(process);
         const owner = this.leases.get(name) ?? process;
         this.leases.set(name, owner);
-        return owner;
+        return { owner, isKeptOpen: owner === process && this.keptOpen.has(name) };
       },
       confirm: async (process, name) => {
         this.#member(process);
@@ -72,11 +77,17 @@ export class Database {
         const free = [...this.leases].flatMap(([name, owner]) => (owner === undefined ? [name] : []));
         const names = free.filter((name) => !others.includes(name)).slice(0, most);
         for (const name of names) this.leases.set(name, process);
-        return names;
+        return names.map((name) => this.#leaseOf(name));
       },
       heldBy: async (process) => {
         this.#reach();
-        return [...this.leases].flatMap(([name, owner]) => (owner === process ? [name] : []));
+        return [...this.leases].flatMap(([name, owner]) => (owner === process ? [this.#leaseOf(name)] : []));
+      },
+      setKeptOpen: async (process, name, isKeptOpen) => {
+        this.#member(process);
+        if (this.leases.get(name) !== process) throw new Expelled("another's");
+        if (isKeptOpen) this.keptOpen.add(name);
+        else this.keptOpen.delete(name);
       },
       handOver: async (process, name) => {
         this.#reach();
@@ -84,7 +95,9 @@ export class Database {
       },
       release: async (process, name) => {
         this.#reach();
-        if (this.leases.get(name) === process) this.leases.delete(name);
+        if (this.leases.get(name) !== process) return;
+        this.leases.delete(name);
+        this.keptOpen.delete(name);
       },
       ownerOf: async (name) => this.leases.get(name),
       leave: async (process) => this.#remove(process),

@@ -14,7 +14,7 @@ function fleet(members = ["a"]) {
     ownerOf: async (name) => owners.get(name),
     take: async (process, name) => {
       if (!owners.has(name)) owners.set(name, process);
-      return owners.get(name)!;
+      return { owner: owners.get(name)!, isKeptOpen: false };
     },
     handOver: async (process, name) => {
       if (owners.get(name) === process) owners.delete(name);

@@ -233,6 +233,55 @@ test("a wallet that is closed is free for the others where it goes on, and else 
   assert.equal(database.leases.get("moved"), undefined);
 });
 
+test("that a wallet stays open goes with its lease, whichever way another process comes by it", async () => {
+  const { database, a, b } = start();
+  await pass(8000, database, a, b);
+  const names = ["adopted", "called", "found", "closed"];
+  const closes = await Promise.all(names.map((name) => a.membership.take(name)));
+  for (const name of names) {
+    assert.equal(a.membership.isKeptOpen(name), false);
+    await a.membership.setKeptOpen(name, true);
+    assert.equal(a.membership.isKeptOpen(name), true);
+  }
+  await a.membership.setKeptOpen("closed", false);
+  for (const [i, name] of names.entries()) {
+    a.membership.handOverNext(name);
+    await closes[i]!();
+  }
+  assert.deepEqual(
+    names.map((name) => a.membership.isKeptOpen(name)),
+    [false, false, false, false],
+  );
+  await b.membership.take("called");
+  database.leases.set("found", b.membership.process);
+  await pass(1000, database, a, b);
+  assert.deepEqual(await b.membership.takeUnknown(), []);
+  await pass(2000, database, a, b);
+  assert.deepEqual(await b.membership.takeUnknown(), ["found"]);
+  assert.deepEqual(await b.membership.adopt(9), ["adopted", "closed"]);
+  assert.deepEqual(
+    names.map((name) => b.membership.isKeptOpen(name)),
+    [true, true, true, false],
+  );
+  await pass(8000, database, a);
+  await pass(1000, database, b);
+  assert.deepEqual([b.ended, b.membership.isKeptOpen("called")], [1, false], "its leases are lost");
+});
+
+test("a process that can't say that a wallet stays open logs that, and goes on", async () => {
+  const { database, a, b } = start();
+  await a.membership.setKeptOpen("w", true);
+  await pass(3000, database, a, b);
+  await a.membership.take("w");
+  database.isAway = true;
+  await a.membership.setKeptOpen("w", true);
+  database.isAway = false;
+  await b.membership.setKeptOpen("w", true);
+  assert.deepEqual([a.membership.isKeptOpen("w"), b.membership.isKeptOpen("w")], [false, false]);
+  const expected = "the others are not told whether a wallet stays open";
+  assert.deepEqual([a.lines.at(-1)?.[0], b.lines.at(-1)?.[0]], [expected, expected]);
+});
+
 test("a lease is confirmed by the database, not by this process's memory alone", async () => {
   const { database, a, b } = start();
   await pass(3000, database, a, b);

@@ -6,7 +6,7 @@ import type { OpenWallet } from "../src/file/open-wallet.ts";
 import type { UnlockedKeys } from "../src/file/unlock-keys.ts";
 import { type WalletPaths, walletPaths } from "../src/file/wallet-files.ts";
 import type { Common } from "../src/many/common.ts";
-import { type FiledEntry, OpenWallets } from "../src/many/open-wallets.ts";
+import { type FiledEntry, type KeptOpen, OpenWallets } from "../src/many/open-wallets.ts";
 import type { Refresher } from "../src/many/refresher.ts";
 import type { SlotParts } from "../src/many/slots.ts";
 import type { WalletEntry } from "../src/many/wallet-entry.ts";
@@ -54,8 +54,8 @@ class HeldWallets extends OpenWallets {
   /** Error of the next opening. */
   failure: Error | undefined;
 
-  constructor(common: Common, calls: string[]) {
-    super(common);
+  constructor(common: Common, calls: string[], fleet: KeptOpen | undefined) {
+    super(common, fleet);
     this.calls = calls;
   }
 
@@ -83,7 +83,7 @@ class HeldWallets extends OpenWallets {
       await this.makeRoom();
       await this.put(entry, heldWallet(entry.paths, this.calls));
     }
-    entry.named = "demand";
+    await super.openOnDemand(entry, { isCalled });
   }
 
   override async create(entry: WalletEntry): Promise<void> {
@@ -92,7 +92,7 @@ class HeldWallets extends OpenWallets {
 }
 
 /** What slots are made of; `now`: the time in milliseconds; `plans`: refreshes, as they are planned. */
-export function createHeldWallets(options: Partial<WalletServiceOptions> = {}) {
+export function createHeldWallets(options: Partial<WalletServiceOptions> = {}, fleet?: KeptOpen) {
   const clock = { now: 1_000_000 };
   const calls: string[] = [];
   const plans: [string, number, boolean][] = [];
@@ -102,7 +102,7 @@ export function createHeldWallets(options: Partial<WalletServiceOptions> = {}) {
     log: unreadLog(),
     confirmHere: (name: string) => void confirmed.push(name),
   } as unknown as Common;
-  const wallets = new HeldWallets(common, calls);
+  const wallets = new HeldWallets(common, calls, fleet);
   const refresher = {
     plan: ({ paths }: WalletEntry, period: number, isNow: boolean) =>
       void plans.push([paths === undefined ? "" : paths.base.slice(FOLDER.length + 1), period, isNow]),

@@ -52,7 +52,7 @@ function createHolder(members: readonly object[] = []) {
       ownerOf: async () => owner,
       take: async (process) => {
         owner = process;
-        return process;
+        return { owner, isKeptOpen: false };
       },
       handOver: async () => {
         owner = undefined;

@@ -25,7 +25,7 @@ test("a wallet that nobody uses any more is closed once it was idle for long eno
   await openOnDemand(world, ["a", "b", "c", "d"]);
   const entry = (name: string) => wallets.at(pathsOf(name))!;
   wallets.begin(entry("b"));
-  entry("c").named = "asked";
+  entry("c").named = "opened";
   const begin = clock.now;
   clock.now = entry("a").lastUsed + 9_999;
   await wallets.closeIdle();
@@ -67,7 +67,7 @@ test("where no more may be open, the one that was not used for longest makes roo
   await openOnDemand(world, ["d"]);
   assert.deepEqual([take(), namesOf(world)], [["closed b"], ["a", "c", "d"]]);
   for (const { named, paths } of wallets.open) assert.equal(named, "demand", paths?.base);
-  for (const entry of wallets.open) entry.named = "asked";
+  for (const entry of wallets.open) entry.named = "opened";
   await assert.rejects(openOnDemand(world, ["e"]), /3 wallets are open, which is the most/);
   assert.deepEqual(namesOf(world), ["a", "c", "d"]);
 });

@@ -5,7 +5,7 @@ import type { NewWallet } from "../src/keys/wallet-keys.ts";
 import { NamedSlot, UnnamedSlot } from "../src/many/slots.ts";
 import { createHeldWallets, heldWallet, pathsOf } from "./held-wallets.ts";
 
-const made = {} as NewWallet;
+const made = { password: "" } as NewWallet;
 const world = (...options: Parameters<typeof createHeldWallets>) => {
   const held = createHeldWallets(...options);
   return {
@@ -178,7 +178,7 @@ test("the wallet of a path may be replaced, and is refreshed as before, or not a
     const next = heldWallet(pathsOf("a"), wallets.calls);
     await slot.replace(next);
     assert.deepEqual([slot.opened, take(), plans.at(-1)], [next, ["closed a"], ["a", 8, true]]);
-    assert.equal(entry.named, kind === "named" ? "asked" : "none", "closing would lose what was set");
+    assert.equal(entry.named, kind === "named" ? "pinned" : "none", "closing would lose what was set");
     const { length } = plans;
     await slot.replace(undefined);
     assert.deepEqual([slot.opened, take(), plans.length], [undefined, ["closed a"], length]);
@@ -221,7 +221,7 @@ test("a wallet that a caller opened by its name stays open, and needs its passwo
   await slot.open("", "p");
   await slot.open("a", "q");
   assert.deepEqual(take(), ["unlocked a p", "checked a q"]);
-  assert.equal(wallets.at(pathsOf("a"))!.named, "asked");
+  assert.equal(wallets.at(pathsOf("a"))!.named, "pinned");
   await assert.rejects(slot.open("b", "p"), /this path is for the wallet it names/);
   await assert.rejects(slotOf("b").open("", "p"), /which is the most/);
   await slot.close();
@@ -234,6 +234,74 @@ test("a wallet that a caller opened by its name stays open, and needs its passwo
 test("a wallet that a caller opens while a call waits for it is begun once, and stays open", async () => {
   const { slotOf, wallets, plans } = world();
   await Promise.all([slotOf("a").open("", "p"), slotOf("a").whenOpen(), slotOf("a").openAhead()]);
-  assert.equal(wallets.at(pathsOf("a"))!.named, "asked");
+  assert.equal(wallets.at(pathsOf("a"))!.named, "pinned");
   assert.equal(plans.length, 1);
+});
+
+/** What the processes of a fleet know of wallets that callers have opened; `told`: each change. */
+function keptOpen(...names: string[]) {
+  const kept = new Set(names);
+  const told: string[] = [];
+  return {
+    told,
+    isKeptOpen: (name: string) => kept.has(name),
+    async setKeptOpen(name: string, isKeptOpen: boolean) {
+      told.push(`${name} ${isKeptOpen}`);
+      kept[isKeptOpen ? "add" : "delete"](name);
+    },
+  };
+}
+
+test("a wallet without a password that a caller opened may move to another process, and stays open there", async () => {
+  const fleet = keptOpen("kept");
+  const { slotOf, wallets, clock, take } = world({ idleSeconds: 1 }, fleet);
+  await slotOf("made").create(undefined, made);
+  await slotOf("opened").open("", "");
+  await slotOf("opened").open("", "");
+  await slotOf("locked").open("", "p");
+  for (const name of ["kept", "called"]) {
+    const slot = slotOf(name);
+    await slot.openAhead();
+    slot.release();
+  }
+  const namedOf = (name: string) => wallets.at(pathsOf(name))?.named;
+  const names = ["made", "opened", "locked", "kept", "called"];
+  assert.deepEqual(names.map(namedOf), ["opened", "opened", "pinned", "opened", "demand"]);
+  assert.deepEqual(fleet.told, ["made true", "opened true"]);
+  take();
+  clock.now += 1000;
+  await wallets.closeIdle();
+  assert.deepEqual(take(), ["closed called"]);
+  wallets.begin(wallets.at(pathsOf("made"))!);
+  const told: string[] = [];
+  await wallets.closeUnused(9, (name) => told.push(name));
+  assert.deepEqual(told.sort(), ["kept", "opened"]);
+  assert.equal(fleet.isKeptOpen("opened"), true, "whoever has it next keeps it open");
+  assert.deepEqual([namedOf("made"), namedOf("locked"), namedOf("kept")], ["opened", "pinned", undefined]);
+});
+
+test("what a caller has set keeps a wallet here, also where it is opened once more without a password", async () => {
+  const { slotOf, wallets } = world({}, keptOpen());
+  for (const open of [() => slotOf("a").open("", ""), () => slotOf("a").openAhead()]) {
+    await open();
+    slotOf("a").keepOpen();
+    await slotOf("a").open("", "");
+    assert.deepEqual([wallets.at(pathsOf("a"))!.named, wallets.at(pathsOf("a"))!.mayMove], ["pinned", false]);
+    await slotOf("a").close();
+  }
+});
+
+test("no process keeps a wallet open that a caller has closed by its name, though the path without name has it", async () => {
+  const fleet = keptOpen();
+  const { slotOf, unnamed, wallets } = world({}, fleet);
+  await slotOf("a").open("", "");
+  await unnamed.open("a", "");
+  assert.equal(wallets.at(pathsOf("a"))!.mayMove, false);
+  await slotOf("a").close();
+  assert.deepEqual(fleet.told, ["a true", "a false"]);
+  assert.equal(unnamed.openName, "a");
+  await unnamed.close();
+  await slotOf("a").openAhead();
+  await slotOf("a").close();
+  assert.deepEqual(fleet.told, ["a true", "a false"], "only what callers have opened is said");
 });

@@ -22,6 +22,13 @@ export interface FleetState {
   readonly free: number;
 }
 
+/** The lease of a wallet, as the process that now has it is told of it. */
+export interface WalletLease {
+  readonly name: string;
+  /** Whether it is to stay open until a caller closes it (`setKeptOpen`). */
+  readonly isKeptOpen: boolean;
+}
+
 /**
  * Who serves which wallet, by the clock of the database: a process is a member while it renews its membership, and
  * holds leases by the names of wallets. A name that begins with `/` is no wallet's: whoever takes its lease has it, and
@@ -42,14 +49,19 @@ export interface WalletLeases {
    * renewed them within half of a lifetime. Answers how many those were: their leases are free.
    */
   expel(goneProcesses?: readonly string[]): Promise<number>;
-  /** Takes a lease that is free, and answers whose it is now. */
-  take(process: string, name: string): Promise<string>;
+  /** Takes a lease that is free, and returns whose it is now; `isKeptOpen` is false for one of another process. */
+  take(process: string, name: string): Promise<{ readonly owner: string; readonly isKeptOpen: boolean }>;
   /** Throws `Expelled` unless the process has the lease now. */
   confirm(process: string, name: string): Promise<void>;
-  /** Takes up to `most` leases that are free, but none of `others`, and answers their names. */
-  adopt(process: string, most: number, others?: readonly string[]): Promise<string[]>;
-  /** The names of all wallets whose leases a process has. */
-  heldBy(process: string): Promise<string[]>;
+  /** Takes up to `most` leases that are free, but none of `others`, and returns them. */
+  adopt(process: string, most: number, others?: readonly string[]): Promise<WalletLease[]>;
+  /** The leases of wallets that a process has. */
+  heldBy(process: string): Promise<WalletLease[]>;
+  /**
+   * Says whether a wallet is to stay open until a caller closes it, whichever process has its lease. Throws `Expelled`
+   * unless this process has the lease now.
+   */
+  setKeptOpen(process: string, name: string, isKeptOpen: boolean): Promise<void>;
   /** Frees a lease, for any member to go on with the wallet. */
   handOver(process: string, name: string): Promise<void>;
   /** Ends a lease: the wallet is open nowhere. */
@@ -82,6 +94,11 @@ const OF_WALLETS = "left(name, 1) <> '/'";
 
 const bytesOf = (process: string): Buffer => Buffer.from(process, "hex");
 const nameOf = (process: Buffer): string => process.toString("hex");
+
+type LeaseRow = [name: string, isKeptOpen: boolean];
+const leaseOf = ([name, isKeptOpen]: LeaseRow): WalletLease => ({ name, isKeptOpen });
+
+const lost = () => new Expelled("another process has the lease of the wallet");
 
 /** Runs a statement, with the failures of this module. */
 async function run<Row extends Columns>(
@@ -182,18 +199,19 @@ export async function openWalletLeases(
     },
     async take(process, name) {
       const text = `INSERT INTO anulo.leases AS lease VALUES ($1, $2, $3) ON CONFLICT (fleet, name)
-        DO UPDATE SET process = EXCLUDED.process WHERE lease.process IS NULL RETURNING 1`;
+        DO UPDATE SET process = EXCLUDED.process WHERE lease.process IS NULL
+          OR lease.process = EXCLUDED.process RETURNING kept_open`;
       // Who has it may give it up in between the two.
       for (;;) {
-        if ((await run(database, text, [fleet, name, bytesOf(process)])).length > 0) return process;
+        const [taken] = await run<[boolean]>(database, text, [fleet, name, bytesOf(process)]);
+        if (taken !== undefined) return { owner: process, isKeptOpen: taken[0] };
         const owner = await ownerOf(name);
-        if (owner !== undefined) return owner;
+        if (owner !== undefined) return { owner, isKeptOpen: false };
       }
     },
     async confirm(process, name) {
       const text = "SELECT 1 FROM anulo.leases WHERE fleet = $1 AND name = $2 AND process = $3";
-      if ((await run(database, text, [fleet, name, bytesOf(process)])).length === 0)
-        throw new Expelled("another process has the lease of the wallet");
+      if ((await run(database, text, [fleet, name, bytesOf(process)])).length === 0) throw lost();
     },
     async adopt(process, most, others = []) {
       // Materialized, since a subquery with a limit may be run once more for each row, and then limits nothing.
@@ -201,13 +219,18 @@ export async function openWalletLeases(
           SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL AND name <> ALL($4)
             AND ${OF_WALLETS} LIMIT $3 FOR UPDATE SKIP LOCKED)
         UPDATE anulo.leases AS lease SET process = $2 FROM free
-          WHERE lease.fleet = $1 AND lease.name = free.name RETURNING lease.name`;
-      const rows = await run<[string]>(database, text, [fleet, bytesOf(process), most, others]);
-      return rows.map(([name]) => name);
+          WHERE lease.fleet = $1 AND lease.name = free.name RETURNING lease.name, kept_open`;
+      const rows = await run<LeaseRow>(database, text, [fleet, bytesOf(process), most, others]);
+      return rows.map(leaseOf);
     },
     async heldBy(process) {
-      const text = `SELECT name FROM anulo.leases WHERE fleet = $1 AND process = $2 AND ${OF_WALLETS}`;
-      return (await run<[string]>(database, text, [fleet, bytesOf(process)])).map(([name]) => name);
+      const text = `SELECT name, kept_open FROM anulo.leases WHERE fleet = $1 AND process = $2 AND ${OF_WALLETS}`;
+      return (await run<LeaseRow>(database, text, [fleet, bytesOf(process)])).map(leaseOf);
+    },
+    async setKeptOpen(process, name, isKeptOpen) {
+      const text =
+        "UPDATE anulo.leases SET kept_open = $4 WHERE fleet = $1 AND name = $2 AND process = $3 RETURNING 1";
+      if ((await run(database, text, [fleet, name, bytesOf(process), isKeptOpen])).length === 0) throw lost();
     },
     async handOver(process, name) {
       const text =

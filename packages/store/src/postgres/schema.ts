@@ -86,6 +86,8 @@ const fleetStatements = [
     fleet bytea NOT NULL, name text COLLATE "C" NOT NULL,
     process bytea REFERENCES anulo.processes ON DELETE SET NULL, PRIMARY KEY (fleet, name))`,
   "CREATE INDEX IF NOT EXISTS leases_of_process ON anulo.leases (process)",
+  // Earlier versions have no such column, and go on beside this one: they leave it as it is.
+  "ALTER TABLE anulo.leases ADD COLUMN IF NOT EXISTS kept_open boolean NOT NULL DEFAULT false",
 ];
 
 /** Creates the tables of fleets where they are missing, in a schema that is there. Throws `StoreUnavailable`. */
@@ -94,7 +96,8 @@ export async function prepareFleetTables(database: Database): Promise<void> {
     const connection = await database.connect();
     try {
       for (let attempt = 1; ; attempt++) {
-        const isThere = "SELECT to_regclass('anulo.leases_of_process') IS NOT NULL";
+        const isThere = `SELECT EXISTS (SELECT FROM pg_attribute
+          WHERE attrelid = to_regclass('anulo.leases') AND attname = 'kept_open')`;
         if ((await query<[boolean]>(connection, isThere))[0]?.[0] === true) return;
         if (attempt > ATTEMPTS) throw new Error("others are creating the tables");
         await createTables(connection, fleetStatements).catch(pauseForOthers);

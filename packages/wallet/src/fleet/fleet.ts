@@ -43,9 +43,9 @@ const OPEN_RETRY_MS = 1000;
 export interface FleetHost {
   /** Opens a wallet by its name, without a call that needs it. Throws `WalletRefusal`. */
   open(name: string): Promise<void>;
-  /** Closes up to `most` idle wallets, and calls `closing` with each name before. */
+  /** Closes up to `most` wallets that another process can open, and calls `closing` with each name before. */
   closeUnused(most: number, closing: (name: string) => void): Promise<void>;
-  /** Closes idle wallets whose events the log could not take, and calls `closing` with each name before. */
+  /** Closes such wallets whose events the log could not take, and calls `closing` with each name before. */
   closeUntold(closing: (name: string) => void): Promise<void>;
   /** Closes all wallets with files. */
   closeLost(): Promise<void>;
@@ -172,6 +172,16 @@ export class Fleet {
         "UNOWNED",
         "Another process of the fleet may have the wallet by now: ask again",
       );
+  }
+
+  /** Whether a caller, of whichever process, has opened the wallet and not closed it. */
+  isKeptOpen(name: string): boolean {
+    return this.#membership?.isKeptOpen(name) === true;
+  }
+
+  /** Has the wallet stay open until a caller closes it, whichever process has it, or no longer. Never rejects. */
+  async setKeptOpen(name: string, isKeptOpen: boolean): Promise<void> {
+    await this.#membership?.setKeptOpen(name, isKeptOpen);
   }
 
   /** From here on, closed wallets go to the other processes. */
@@ -330,7 +340,7 @@ export class Fleet {
     await membership.handOver(name);
   }
 
-  /** Hands idle wallets over to processes that have fewer; never rejects, and no heartbeat waits for the files. */
+  /** Hands wallets that nobody uses over to processes that have fewer; never rejects, and no heartbeat waits for the files. */
   async #balance(membership: Membership): Promise<void> {
     const share = this.#shareOf(membership);
     const above = membership.owned - share - Math.max(SLACK_WALLETS, Math.floor(SLACK_SHARE * share));

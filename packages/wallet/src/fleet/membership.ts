@@ -1,6 +1,12 @@
 /** This process as a member of its fleet: the leases it holds, and until when it can be sure of them. */
 import type { Logger } from "@anulo/rpc";
-import { Expelled, type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import {
+  Expelled,
+  type FleetMember,
+  StoreUnavailable,
+  type WalletLease,
+  type WalletLeases,
+} from "@anulo/store";
 import { failedToOpen, WalletRefusal } from "../refusal.ts";
 
 /** Milliseconds after which a membership that is not renewed ends, by the database's clock. */
@@ -38,6 +44,8 @@ export class Membership {
   #members: readonly FleetMember[] = [];
   #free = 0;
   readonly #leases = new Set<string>();
+  /** Wallets whose leases say that they stay open until a caller closes them, as far as this process knows. */
+  readonly #keptOpen = new Set<string>();
   /** Wallets that are open here, each with the membership under which it was opened. */
   readonly #openedUnder = new Map<string, string>();
   readonly #handingOver = new Set<string>();
@@ -148,6 +156,7 @@ export class Membership {
     this.#process = undefined;
     this.#sureUntil = Number.NEGATIVE_INFINITY;
     this.#leases.clear();
+    this.#keptOpen.clear();
     this.#openedUnder.clear();
     this.#handingOver.clear();
     this.#unknown.clear();
@@ -165,15 +174,16 @@ export class Membership {
     this.#openedUnder.set(name, process);
     try {
       // While a lease is certainly held nobody else can have it: the database says so again when the wallet is fenced.
-      const isHeld = this.isHere(name);
-      const owner = isHeld ? process : await this.#options.leases.take(process, name).catch(asRefusal);
-      if (owner !== process) throw elsewhere();
-      this.#sureProcess(process);
+      if (!this.isHere(name)) {
+        const { owner, isKeptOpen } = await this.#options.leases.take(process, name).catch(asRefusal);
+        if (owner !== process) throw elsewhere();
+        this.#sureProcess(process);
+        this.#record({ name, isKeptOpen });
+      }
     } catch (error) {
       if (this.#openedUnder.get(name) === process) this.#openedUnder.delete(name);
       throw error;
     }
-    this.#leases.add(name);
     return () => this.#giveBack(name, process);
   }
 
@@ -189,10 +199,9 @@ export class Membership {
   async adopt(most: number, others: readonly string[] = []): Promise<string[]> {
     const process = this.#process;
     if (process === undefined || this.#isLeaving || !this.isSure) return [];
-    const names = await this.#options.leases.adopt(process, most, others);
+    const adopted = await this.#options.leases.adopt(process, most, others);
     if (this.#process !== process) return [];
-    for (const name of names) this.#leases.add(name);
-    return names;
+    return adopted.map((lease) => this.#record(lease));
   }
 
   /**
@@ -207,14 +216,42 @@ export class Membership {
       this.#unknown.clear();
       return [];
     }
-    const names = await this.#options.leases.heldBy(process);
+    const heldLeases = await this.#options.leases.heldBy(process);
     if (this.#process !== process) return [];
-    const strange = names.filter((name) => !this.#leases.has(name) && !this.#openedUnder.has(name));
+    const strange = heldLeases.filter(({ name }) => !this.#leases.has(name) && !this.#openedUnder.has(name));
     const now = this.#options.elapsed();
-    this.#unknown = new Map(strange.map((name) => [name, this.#unknown.get(name) ?? now]));
-    const sure = strange.filter((name) => now - this.#unknown.get(name)! >= this.#lifetimeMs / 2);
-    for (const name of sure) this.#leases.add(name);
-    return sure;
+    this.#unknown = new Map(strange.map(({ name }) => [name, this.#unknown.get(name) ?? now]));
+    const sure = strange.filter(({ name }) => now - this.#unknown.get(name)! >= this.#lifetimeMs / 2);
+    return sure.map((lease) => this.#record(lease));
+  }
+
+  /** Records a lease that this process has now, and returns its wallet. */
+  #record({ name, isKeptOpen }: WalletLease): string {
+    this.#leases.add(name);
+    if (isKeptOpen) this.#keptOpen.add(name);
+    else this.#keptOpen.delete(name);
+    return name;
+  }
+
+  /** Whether the wallet's lease says that it stays open until a caller closes it. */
+  isKeptOpen(name: string): boolean {
+    return this.#keptOpen.has(name);
+  }
+
+  /**
+   * Has the wallet stay open until a caller closes it, whichever process has it, or no longer. Never rejects: if the
+   * database does not answer, the next process that has the wallet closes it once it is idle.
+   */
+  async setKeptOpen(name: string, isKeptOpen: boolean): Promise<void> {
+    const { leases, log } = this.#options;
+    const process = this.#process;
+    if (process === undefined) return;
+    try {
+      await leases.setKeptOpen(process, name, isKeptOpen);
+      if (this.#process === process && this.#leases.has(name)) this.#record({ name, isKeptOpen });
+    } catch (error) {
+      log.warn("the others are not told whether a wallet stays open", { file: name, error });
+    }
   }
 
   /** Marks a wallet so that its lease is free for the other processes once it is closed. */
@@ -243,6 +280,7 @@ export class Membership {
   async #giveUp(name: string, process: string): Promise<void> {
     const { leases, log } = this.#options;
     this.#leases.delete(name);
+    this.#keptOpen.delete(name);
     const goesOn = this.#handingOver.delete(name) || this.#isLeaving;
     const release = goesOn ? leases.handOver(process, name) : leases.release(process, name);
     // If this fails the lease stays with this process, which keeps serving the wallet.
@@ -260,6 +298,7 @@ export class Membership {
     const process = this.#process;
     this.#process = undefined;
     this.#leases.clear();
+    this.#keptOpen.clear();
     if (process !== undefined) await leases.leave(process).catch(() => undefined);
     await leases.close();
   }

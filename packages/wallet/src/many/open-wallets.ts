@@ -48,10 +48,21 @@ function isBroken(opened: OpenWallet | undefined): opened is OpenWallet {
   return error instanceof UnwrittenStore || error instanceof UnreadStore;
 }
 
-const isUntold = ({ isIdle, opened }: WalletEntry): boolean => isIdle && opened?.isUntold() === true;
+const nameOf = ({ paths }: Pick<FiledEntry, "paths">): string => basename(paths.base);
+
+const isUntold = ({ mayMove, opened }: WalletEntry): boolean => mayMove && opened?.isUntold() === true;
+
+/** What all processes of a fleet know of wallets that callers have opened. */
+export interface KeptOpen {
+  /** Whether a caller, of whichever process, has opened the wallet of this name and not closed it. */
+  isKeptOpen(name: string): boolean;
+  /** Has the wallet stay open until a caller closes it, whichever process has it, or no longer. Never rejects. */
+  setKeptOpen(name: string, isKeptOpen: boolean): Promise<void>;
+}
 
 export class OpenWallets {
   readonly #common: Common;
+  readonly #fleet: KeptOpen | undefined;
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #entries = new Set<WalletEntry>();
@@ -61,8 +72,10 @@ export class OpenWallets {
   readonly #locked = new Map<string, string>();
   #isOver = false;
 
-  constructor(common: Common) {
+  /** Without a fleet, what callers have opened is known here alone. */
+  constructor(common: Common, fleet?: KeptOpen) {
     this.#common = common;
+    this.#fleet = fleet;
     this.#log = common.log.in("wallet.wallet2");
     this.#clock = common.options.clock ?? (() => performance.now());
   }
@@ -161,7 +174,16 @@ export class OpenWallets {
         if (!(error instanceof KeysReplaced) || attempt === ATTEMPTS) throw error;
       }
     }
-    entry.named = "demand";
+    entry.named = this.#fleet?.isKeptOpen(nameOf(entry)) === true ? "opened" : "demand";
+  }
+
+  /** Records that a caller has opened a wallet, which stays open until a caller closes it. Never rejects. */
+  async keepOpen(entry: FiledEntry, { hasPassword }: { readonly hasPassword: boolean }): Promise<void> {
+    if (hasPassword || entry.named === "pinned") entry.named = "pinned";
+    else if (entry.named !== "opened") {
+      entry.named = "opened";
+      await this.#fleet?.setKeptOpen(nameOf(entry), true);
+    }
   }
 
   async #openWithoutPassword(entry: FiledEntry, isNeeded: () => boolean): Promise<void> {
@@ -234,9 +256,15 @@ export class OpenWallets {
   async leave(entry: WalletEntry, whose: "unnamed" | "named"): Promise<void> {
     await this.inTurn(entry, async () => {
       if (whose === "unnamed") entry.isUnnamed = false;
-      else entry.named = "none";
+      else await this.#leaveNamed(entry);
       if (!entry.isHeld) await this.put(entry, undefined);
     });
+  }
+
+  async #leaveNamed(entry: WalletEntry): Promise<void> {
+    const { named, paths } = entry;
+    entry.named = "none";
+    if (named === "opened" && paths !== undefined) await this.#fleet?.setKeptOpen(nameOf({ paths }), false);
   }
 
   /** Closes the wallets that have been idle for long enough. */
@@ -246,26 +274,29 @@ export class OpenWallets {
     const idle = [...this.#entries].filter(
       ({ isIdle, isRefreshing, lastUsed }) => isIdle && !isRefreshing && lastUsed <= before,
     );
-    await Promise.all(idle.map((entry) => this.#closeIfIdle(entry)));
+    await Promise.all(idle.map((entry) => this.#closeIf((each) => each.isIdle, entry)));
   }
 
-  /** Closes idle wallets whose events the log could not take, and calls `closing` with each name before. */
+  /** Closes wallets that can move and whose events the log could not take, and calls `closing` with each name before. */
   async closeUntold(closing: (name: string) => void): Promise<void> {
     const untold = [...this.#entries].filter((entry) => isUntold(entry) && !entry.isRefreshing);
     await Promise.all(untold.map((entry) => this.#closeNamed(entry, closing)));
   }
 
-  /** Closes up to `most` idle wallets, the least recently used first, and calls `closing` with each name before. */
+  /** Closes up to `most` wallets that can move, the least recently used first, and calls `closing` with each name before. */
   async closeUnused(most: number, closing: (name: string) => void): Promise<void> {
-    const unused = [...this.#entries].filter(({ isIdle, isRefreshing }) => isIdle && !isRefreshing);
+    const unused = [...this.#entries].filter(({ mayMove, isRefreshing }) => mayMove && !isRefreshing);
     const oldest = unused.sort((a, b) => a.lastUsed - b.lastUsed).slice(0, most);
     await Promise.all(oldest.map((entry) => this.#closeNamed(entry, closing)));
   }
 
   #closeNamed(entry: WalletEntry, closing: (name: string) => void): Promise<void> {
-    return this.#closeIfIdle(entry, () => {
-      if (entry.paths !== undefined) closing(basename(entry.paths.base));
-    });
+    const { paths } = entry;
+    return this.#closeIf(
+      (each) => each.mayMove,
+      entry,
+      () => paths && closing(nameOf({ paths })),
+    );
   }
 
   /** Runs a task while no open wallet scans or spends, with everything they know in their files. */
@@ -303,13 +334,17 @@ export class OpenWallets {
     );
   }
 
-  async #closeIfIdle(entry: WalletEntry, closing?: () => void): Promise<void> {
+  async #closeIf(
+    condition: (entry: WalletEntry) => boolean,
+    entry: WalletEntry,
+    closing?: () => void,
+  ): Promise<void> {
     await this.inTurn(entry, async () => {
-      if (!entry.isIdle) return;
+      if (!condition(entry)) return;
       closing?.();
       entry.named = "none";
       await this.put(entry, undefined);
-    }).catch((error) => this.#log.error("an idle wallet can't be closed", { error }));
+    }).catch((error) => this.#log.error("a wallet that nobody uses can't be closed", { error }));
   }
 
   /** Closes the least recently used idle wallet if one more would be too many. Throws `WalletRefusal`. */
@@ -318,7 +353,7 @@ export class OpenWallets {
     while (this.open.length >= maxOpen) {
       const [oldest] = this.open.filter(({ isIdle }) => isIdle).sort((a, b) => a.lastUsed - b.lastUsed);
       if (oldest === undefined) throw failedToOpen(`${maxOpen} wallets are open, which is the most`);
-      await this.#closeIfIdle(oldest);
+      await this.#closeIf((each) => each.isIdle, oldest);
     }
   }
 

@@ -323,25 +323,29 @@ export class NamedSlot extends Slot implements WalletSlot {
   }
 
   async create(_: WalletPaths | undefined, newWallet: NewWallet): Promise<OpenWallet> {
-    return await this.#enter((entry) => this.wallets.create(entry, newWallet));
+    const hasPassword = newWallet.password !== "";
+    return await this.#enter({ hasPassword }, (entry) => this.wallets.create(entry, newWallet));
   }
 
   async open(filename: string, password: string): Promise<void> {
     this.pathsOf(filename);
-    await this.#enter(async (entry) => {
+    await this.#enter({ hasPassword: password !== "" }, async (entry) => {
       const isOpen = entry.opened !== undefined;
       const keys = await this.wallets.unlock(entry, { password, isOpen });
       if (keys !== undefined) await this.wallets.openUnlocked(entry, keys);
     });
   }
 
-  async #enter(open: (entry: FiledEntry) => Promise<void>): Promise<OpenWallet> {
+  async #enter(
+    how: { readonly hasPassword: boolean },
+    open: (entry: FiledEntry) => Promise<void>,
+  ): Promise<OpenWallet> {
     const { wallets } = this;
     return await wallets.within(this.#paths, async (entry) => {
       const before = entry.opened;
       if (before === undefined) await wallets.makeRoom();
       await open(entry);
-      entry.named = "asked";
+      await wallets.keepOpen(entry, how);
       if (entry.opened !== before) await this.begin(entry, this.usualPeriod);
       if (entry.opened === undefined) throw notOpen();
       return entry.opened;
@@ -373,7 +377,8 @@ export class NamedSlot extends Slot implements WalletSlot {
   }
 
   keepOpen(): void {
-    if (this.#entry?.named === "demand") this.#entry.named = "asked";
+    const entry = this.#entry;
+    if (entry?.named === "demand" || entry?.named === "opened") entry.named = "pinned";
   }
 }
 

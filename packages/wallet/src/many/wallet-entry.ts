@@ -4,10 +4,11 @@ import type { WalletPaths } from "../file/wallet-files.ts";
 import { TaskQueue } from "../turns.ts";
 
 /**
- * Why a wallet is open by its name: it is not; because a call needed it, until it is idle for a while; or because a
- * caller opened it, or set something that closing would lose, until a caller closes it.
+ * Why a wallet is open by its name: it is not; because a call needed it, until it is idle for a while (`demand`); because
+ * a caller opened it, until a caller closes it (`opened`); the same, but only here, since it has a password or something
+ * was set that closing would lose (`pinned`).
  */
-export type NamedHold = "none" | "demand" | "asked";
+export type NamedHold = "none" | "demand" | "opened" | "pinned";
 
 export class WalletEntry {
   /** Undefined for a wallet that lives in memory only. */
@@ -55,6 +56,12 @@ export class WalletEntry {
   /** Whether it is open only because a call needed it, and no call uses it now. */
   get isIdle(): boolean {
     return this.opened !== undefined && this.named === "demand" && !this.isUnnamed && this.calls === 0;
+  }
+
+  /** Whether no call uses it now, and another process of a fleet can open it as it is here. */
+  get mayMove(): boolean {
+    const isOpened = this.opened !== undefined && this.named === "opened";
+    return this.isIdle || (isOpened && !this.isUnnamed && this.calls === 0);
   }
 
   /** Runs a task that opens it, closes it, or changes its files; such tasks run one after the other. */

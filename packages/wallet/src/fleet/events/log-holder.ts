@@ -86,7 +86,7 @@ export class LogHolder {
     if (process === undefined || !isSure) return;
     let owner = await leases.ownerOf(LEASE);
     const mayTake = !this.#isLeaving && elapsed() >= this.#retryAt;
-    if (owner === undefined && mayTake) owner = await leases.take(process, LEASE);
+    if (owner === undefined && mayTake) ({ owner } = await leases.take(process, LEASE));
     this.#owner = owner;
     // Who leaves has the lease until the log is closed: opened again, it would stay open.
     if (owner === process && this.#opened === undefined && !this.#isLeaving) await this.#open(process);
