@@ -468,3 +468,25 @@ test("a block on top is judged by its header and its work before its transaction
   await chain.close();
   rmSync(folder, { recursive: true });
 });
+
+test("a branch's last block is applied with the transactions that came with it, wherever they are by then", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks } = goldenState();
+  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
+  await loadBlocks(parts, blocks.slice(0, first));
+  const fork = parts.state.view().topId;
+  const [payment] = blocks[first]!.transactions;
+  await admit(parts, { blob: payment!, doNotRelay: false });
+  const side = await readBlockWithTransactions(writeBlock(build(parts, fork)), [payment!]);
+  const keys = side.block.transactionHashes.map(toHex);
+  await dropFromPool(parts, keys);
+  await mine(parts, 1);
+  assert.equal(await acceptBlock(parts, side), "alternative");
+  await dropFromPool(parts, keys);
+  const { transactions } = side;
+  await reorganise(parts, { isCheckpoint: true, blocks: parts.sideBlocks.branchTo(side.key), transactions });
+  assert.deepEqual(parts.state.view().topId, side.id);
+  assert.equal(parts.store.read.blockInfo(first + 1)?.transactionCount, 2);
+  await chain.close();
+});

@@ -255,15 +255,16 @@ function keptOpen(...names: string[]) {
 test("a wallet without a password that a caller opened may move to another process, and stays open there", async () => {
   const fleet = keptOpen("kept");
   const { slotOf, wallets, clock, take } = world({ idleSeconds: 1 }, fleet);
-  await slotOf("made").create(undefined, made);
-  await slotOf("opened").open("", "");
-  await slotOf("opened").open("", "");
-  await slotOf("locked").open("", "p");
-  for (const name of ["kept", "called"]) {
+  const call = async (name: string, task: (slot: NamedSlot) => Promise<unknown>) => {
     const slot = slotOf(name);
-    await slot.openAhead();
+    await task(slot);
+    assert.equal(wallets.at(pathsOf(name))?.mayMove, false, "the call may go on with it");
     slot.release();
-  }
+  };
+  await call("made", (slot) => slot.create(undefined, made));
+  for (let i = 0; i < 2; i++) await call("opened", (slot) => slot.open("", ""));
+  await call("locked", (slot) => slot.open("", "p"));
+  for (const name of ["kept", "called"]) await call(name, (slot) => slot.openAhead());
   const namedOf = (name: string) => wallets.at(pathsOf(name))?.named;
   const names = ["made", "opened", "locked", "kept", "called"];
   assert.deepEqual(names.map(namedOf), ["opened", "opened", "pinned", "opened", "demand"]);
@@ -282,19 +283,23 @@ test("a wallet without a password that a caller opened may move to another proce
 
 test("what a caller has set keeps a wallet here, also where it is opened once more without a password", async () => {
   const { slotOf, wallets } = world({}, keptOpen());
-  for (const open of [() => slotOf("a").open("", ""), () => slotOf("a").openAhead()]) {
-    await open();
-    slotOf("a").keepOpen();
-    await slotOf("a").open("", "");
+  for (const how of ["called", "opened"]) {
+    const slot = slotOf("a");
+    await (how === "called" ? slot.openAhead() : slot.open("", ""));
+    slot.keepOpen();
+    await slot.open("", "");
+    slot.release();
     assert.deepEqual([wallets.at(pathsOf("a"))!.named, wallets.at(pathsOf("a"))!.mayMove], ["pinned", false]);
-    await slotOf("a").close();
+    await slot.close();
   }
 });
 
 test("no process keeps a wallet open that a caller has closed by its name, though the path without name has it", async () => {
   const fleet = keptOpen();
   const { slotOf, unnamed, wallets } = world({}, fleet);
-  await slotOf("a").open("", "");
+  const slot = slotOf("a");
+  await slot.open("", "");
+  slot.release();
   await unnamed.open("a", "");
   assert.equal(wallets.at(pathsOf("a"))!.mayMove, false);
   await slotOf("a").close();

@@ -304,6 +304,8 @@ export class NamedSlot extends Slot implements WalletSlot {
   }
 
   #use(entry: WalletEntry): void {
+    if (this.#used === entry) return;
+    this.release();
     this.#used = entry;
     this.wallets.begin(entry);
   }
@@ -342,6 +344,7 @@ export class NamedSlot extends Slot implements WalletSlot {
   ): Promise<OpenWallet> {
     const { wallets } = this;
     return await wallets.within(this.#paths, async (entry) => {
+      this.#use(entry);
       const before = entry.opened;
       if (before === undefined) await wallets.makeRoom();
       await open(entry);
