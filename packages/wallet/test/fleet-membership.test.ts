@@ -222,7 +222,14 @@ test("a wallet that is closed is free for the others where it goes on, and else 
   await closes[0]!();
   assert.ok(!database.leases.has("kept"));
   a.membership.handOverNext("moved");
-  await closes[1]!();
+  assert.deepEqual([a.membership.isHandingOver("moved"), a.membership.isHandingOver("left")], [true, false]);
+  const closed = closes[1]!();
+  assert.ok(
+    a.membership.isHandingOver("moved") && !a.membership.isHere("moved"),
+    "until the database has it",
+  );
+  await closed;
+  assert.equal(a.membership.isHandingOver("moved"), false);
   assert.ok(database.leases.has("moved") && database.leases.get("moved") === undefined);
   assert.deepEqual(await a.membership.adopt(1), ["moved"]);
   a.membership.beginToLeave();

@@ -12,7 +12,11 @@ test("numbers of the members' passes are not forgotten, those of former members 
   const member = (process: string) => ({ process, address, owned: 0, silentMs: 0 });
   let members = [member("a"), member("b")];
   const router = new Router({
-    membership: () => ({ process: "a", address, members, owned: 0, isSure: true, isHere: () => false }),
+    membership: () => ({
+      ...{ process: "a", address, members, owned: 0, isSure: true },
+      isHere: () => false,
+      isHandingOver: () => false,
+    }),
     leases: { ownerOf: async () => undefined },
     passes,
     restricted: false,

@@ -19,6 +19,8 @@ export type Peer = {
   readonly router: Router;
   readonly url: string;
   readonly held: Set<string>;
+  /** Those of them that are being handed over. */
+  readonly handingOver: Set<string>;
   isSure: boolean;
   /** Its answers wait for this. */
   slow: Promise<void> | undefined;
@@ -35,6 +37,7 @@ export async function peer(
   { restricted = false, aliveMs = LONG_MS }: { restricted?: boolean; aliveMs?: number } = {},
 ): Promise<Peer> {
   const held = new Set<string>();
+  const handingOver = new Set<string>();
   const state: { isSure: boolean; slow: Promise<void> | undefined } = { isSure: true, slow: undefined };
   const membership = {
     process,
@@ -51,6 +54,7 @@ export async function peer(
       return fleet.members.find((member) => member.process === process)?.address ?? "";
     },
     isHere: (name: string) => held.has(name) && state.isSure,
+    isHandingOver: (name: string) => handingOver.has(name),
   };
   const router = new Router({
     membership: () => membership,
@@ -96,6 +100,7 @@ export async function peer(
     router,
     url: server.urls[0]!,
     held,
+    handingOver,
     process,
     passes: () => passes,
     set isSure(isSure: boolean) {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { type NamedRequest, READS_PATH } from "@anulo/rpc";
 import { ask, type Fleet, idOf, peer, three } from "./fleet-router-fixture.ts";
 
@@ -58,6 +59,23 @@ test("a process that is not sure of its wallets answers for none", async (t) => 
     a.isSure = true;
   }, 300);
   assert.equal(await answered, "a w");
+});
+
+test("a call for a wallet that is being handed over waits, and goes to whoever has it then", async (t) => {
+  const { fleet, a, b, c } = await three(t);
+  fleet.owners.set("w", a.process);
+  a.held.add("w");
+  assert.equal(await ask(b, "w"), "a w", "b knows the owner from here on");
+  a.handingOver.add("w");
+  const answers = Promise.all([ask(a, "w"), ask(b, "w"), ask(c, "w")]);
+  assert.equal(await Promise.race([answers, delay(300)]), undefined);
+  // Its lease is not its own any more before the database says so.
+  a.held.delete("w");
+  assert.equal(await Promise.race([answers, delay(300)]), undefined);
+  a.handingOver.delete("w");
+  c.held.add("w");
+  fleet.owners.set("w", c.process);
+  assert.deepEqual(await answers, ["c w", "c w", "c w"]);
 });
 
 test("an owner that dies while it works leaves the outcome open; one that can't be reached, none", async (t) => {

@@ -259,6 +259,11 @@ export class Membership {
     this.#handingOver.add(name);
   }
 
+  /** Whether the wallet is being closed for another process to go on with it. */
+  isHandingOver(name: string): boolean {
+    return this.#handingOver.has(name);
+  }
+
   /** Frees the lease of a wallet that cannot be opened here, for the other processes. */
   async handOver(name: string): Promise<void> {
     this.handOverNext(name);
@@ -281,10 +286,11 @@ export class Membership {
     const { leases, log } = this.#options;
     this.#leases.delete(name);
     this.#keptOpen.delete(name);
-    const goesOn = this.#handingOver.delete(name) || this.#isLeaving;
+    const goesOn = this.#handingOver.has(name) || this.#isLeaving;
     const release = goesOn ? leases.handOver(process, name) : leases.release(process, name);
     // If this fails the lease stays with this process, which keeps serving the wallet.
     await release.catch((error) => log.warn("a lease can't be given back", { error }));
+    this.#handingOver.delete(name);
   }
 
   /** From here on, leases of closed wallets go to the other processes. */

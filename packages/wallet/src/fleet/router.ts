@@ -7,9 +7,7 @@ import {
   type CheckedPass,
   createForwarder,
   type Elsewhere,
-  formatJson,
   type InternalTarget,
-  type Json,
   misdirected,
   mostRead,
   type NamedRequest,
@@ -19,14 +17,13 @@ import {
   type Passed,
   type Passes,
   type Posting,
-  parseJson,
   READS_PATH,
   ReadLink,
 } from "@anulo/rpc";
 import { type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
 import { walletNameOf } from "../file/wallet-files.ts";
-import { refusalCodes } from "../refusal.ts";
 import type { Membership } from "./membership.ts";
+import { LOST, refusal, UNOWNED } from "./route-refusal.ts";
 
 /** Milliseconds that a call waits until its wallet has an owner: a process that dies is replaced sooner. */
 const PATIENCE_MS = 12_000;
@@ -38,13 +35,14 @@ const MOST_SILENCES = 3;
 const REOPEN_MS = 1000;
 /** Maximum number of names whose owners are cached. */
 const MOST_OWNERS = 100_000;
-/** Maximum size of a request body (bytes) that is parsed again to read its id. */
-const MOST_READ = 64 * 1024;
 
 type Head = Parameters<Elsewhere["passOf"]>[0];
 
 /** The properties of the membership that routing needs. */
-type Known = Pick<Membership, "process" | "address" | "members" | "owned" | "isSure" | "isHere">;
+type Known = Pick<
+  Membership,
+  "process" | "address" | "members" | "owned" | "isSure" | "isHere" | "isHandingOver"
+>;
 
 export type RouterOptions = {
   /** Undefined until this process has joined. */
@@ -139,7 +137,9 @@ export class Router implements Elsewhere {
   answer(request: NamedRequest): Answer | undefined | Promise<Answer | undefined> {
     // With the ending of its keys file it is the same wallet, and has the same lease.
     const name = walletNameOf(request.name);
-    return this.#options.membership()?.isHere(name) ? undefined : this.#route({ ...request, name });
+    const membership = this.#options.membership();
+    const isServed = membership?.isHere(name) === true && !membership.isHandingOver(name);
+    return isServed ? undefined : this.#route({ ...request, name });
   }
 
   /** To be called after each query of the members. */
@@ -216,18 +216,19 @@ export class Router implements Elsewhere {
       const place = await this.#placeOf(request);
       if (place === "here") return undefined;
       if (request.isPassedOn) return place === undefined ? refusal(request, UNOWNED) : misdirected;
-      const answer = place && (await this.#passOn(place, request));
+      const answer = typeof place === "object" ? await this.#passOn(place, request) : undefined;
       if (answer !== undefined) return answer;
       if (elapsed() >= until || request.signal.aborted) return refusal(request, UNOWNED);
       await delay(RETRY_MS);
     }
   }
 
-  /** The process that handles the call; undefined if that is not known now. */
-  async #placeOf({ name, isPassedOn }: NamedRequest): Promise<"here" | FleetMember | undefined> {
+  /** The process that handles the call, `moving` if another one will soon; undefined if that is not known now. */
+  async #placeOf({ name, isPassedOn }: NamedRequest): Promise<"here" | "moving" | FleetMember | undefined> {
     const { leases } = this.#options;
     const membership = this.#options.membership();
     if (!membership?.isSure) return undefined;
+    if (membership.isHandingOver(name)) return "moving";
     if (membership.isHere(name)) return "here";
     const memberOf = (process: string) => othersOf(membership).find((member) => member.process === process);
     const likelyOwner = memberOf(this.#owners.get(name) ?? "");
@@ -370,30 +371,4 @@ function createSignal(): AbortController {
 /** The other members; a former membership of this process, which nobody has ended yet, has its address and no wallets. */
 function othersOf({ members, process, address }: Known): FleetMember[] {
   return members.filter((member) => member.process !== process && member.address !== address);
-}
-
-const UNOWNED = "No process of the fleet has the wallet now, and nothing was done: ask again";
-const LOST =
-  "The process that has the wallet is gone, and may have done what was asked: ask again, a payment by its idempotency_key only";
-
-/** A JSON-RPC error response. */
-function refusal({ body, target, giveUp }: NamedRequest, message: string): Answer {
-  // It may be longer than a response that has begun, and did not come.
-  giveUp();
-  if (!target.endsWith("/json_rpc")) return { status: 503, type: "text/plain", body: `${message}\n` };
-  const error = { code: refusalCodes.UNOWNED, message };
-  return {
-    status: 200,
-    type: "application/json",
-    body: formatJson({ error, id: idOf(body), jsonrpc: "2.0" }),
-  };
-}
-
-function idOf(body: Uint8Array): Json {
-  if (body.length > MOST_READ) return 0;
-  try {
-    return parseJson(body).id ?? 0;
-  } catch {
-    return 0;
-  }
 }
