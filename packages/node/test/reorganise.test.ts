@@ -177,16 +177,22 @@ test("a branch that has lost a transaction is forgotten, and wins once it comes 
   await chain.close();
 });
 
-test("a side block may name a transaction that the main chain's hard fork has set aside", async () => {
+/** A chain whose pool has the first recorded payment; `fork`: the id of its top, at height `first`. */
+async function chainWithPayment() {
   const chain = await emptyChain();
   const { parts } = chain;
-  const { read } = parts.store;
   const { blocks } = goldenState();
   const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
   await loadBlocks(parts, blocks.slice(0, first));
   const fork = parts.state.view().topId;
-  const [blob] = blocks[first]!.transactions;
-  await admit(parts, { blob: blob!, doNotRelay: false });
+  const payment = blocks[first]!.transactions[0]!;
+  await admit(parts, { blob: payment, doNotRelay: false });
+  return { chain, parts, first, fork, payment };
+}
+
+test("a side block may name a transaction that the main chain's hard fork has set aside", async () => {
+  const { chain, parts, first, fork, payment } = await chainWithPayment();
+  const { read } = parts.store;
   const side = readIncomingBlock(writeBlock(build(parts, fork)));
   assert.equal(side.block.transactionHashes.length, 1);
   await dropFromPool(parts, [toHex(side.block.transactionHashes[0]!)]);
@@ -194,7 +200,7 @@ test("a side block may name a transaction that the main chain's hard fork has se
   const isMissing = (error: unknown) =>
     error instanceof RuleViolation && error.violation.code === "TRANSACTION_MISSING";
   await assert.rejects(acceptBlock(parts, side), isMissing);
-  parts.setAside.add(readIdentifiedTransaction(blob!));
+  parts.setAside.add(readIdentifiedTransaction(payment));
   assert.equal(await acceptBlock(parts, side), "alternative");
   const [top] = await mine(parts, 1, side.id);
   assert.deepEqual([read.blockInfo(first + 2)?.hash, read.blockInfo(first + 1)?.transactionCount], [top, 2]);
@@ -241,18 +247,11 @@ function withWrongSignatures(blob: Uint8Array): Uint8Array {
 
 // The signatures are checked when the branch takes over: where its blocks wait, nobody asks for them.
 test("a branch with a payment whose signature does not hold changes nothing, and is invalid", async () => {
-  const chain = await emptyChain();
-  const { parts } = chain;
-  const { blocks } = goldenState();
-  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
-  await loadBlocks(parts, blocks.slice(0, first));
-  const fork = parts.state.view().topId;
-  const [blob] = blocks[first]!.transactions;
-  await admit(parts, { blob: blob!, doNotRelay: false });
+  const { chain, parts, fork, payment } = await chainWithPayment();
   const made = build(parts, fork);
   await dropFromPool(parts, made.transactionHashes.map(toHex));
   await mine(parts, 1);
-  const forged = withWrongSignatures(blob!);
+  const forged = withWrongSignatures(payment);
   const transactionHashes = [readIdentifiedTransaction(forged).id];
   const side = await readBlockWithTransactions(writeBlock({ ...made, transactionHashes }), [forged]);
   const before = picture(parts);
@@ -470,15 +469,8 @@ test("a block on top is judged by its header and its work before its transaction
 });
 
 test("a branch's last block is applied with the transactions that came with it, wherever they are by then", async () => {
-  const chain = await emptyChain();
-  const { parts } = chain;
-  const { blocks } = goldenState();
-  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
-  await loadBlocks(parts, blocks.slice(0, first));
-  const fork = parts.state.view().topId;
-  const [payment] = blocks[first]!.transactions;
-  await admit(parts, { blob: payment!, doNotRelay: false });
-  const side = await readBlockWithTransactions(writeBlock(build(parts, fork)), [payment!]);
+  const { chain, parts, first, fork, payment } = await chainWithPayment();
+  const side = await readBlockWithTransactions(writeBlock(build(parts, fork)), [payment]);
   const keys = side.block.transactionHashes.map(toHex);
   await dropFromPool(parts, keys);
   await mine(parts, 1);
