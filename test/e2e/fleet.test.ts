@@ -101,6 +101,12 @@ describe("a fleet", { skip: postgresMissing() }, () => {
       isOver = true;
       await calls;
       assert.ok(isGiven, "it is given wallets");
+      const keptOpen = "SELECT name FROM anulo.leases WHERE kept_open ORDER BY name";
+      assert.deepEqual(
+        world.postgres.query(keptOpen),
+        [...world.names].sort(),
+        "they stay open at whoever has them",
+      );
       for (const name of world.names) await world.ask(world.members[0], name, "get_height");
     });
   });

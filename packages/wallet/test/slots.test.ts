@@ -302,6 +302,8 @@ test("no process keeps a wallet open that a caller has closed by its name, thoug
   slot.release();
   await unnamed.open("a", "");
   assert.equal(wallets.at(pathsOf("a"))!.mayMove, false);
+  // It stays here from now on, and its lease says as before that a caller has opened it.
+  slot.keepOpen();
   await slotOf("a").close();
   assert.deepEqual(fleet.told, ["a true", "a false"]);
   assert.equal(unnamed.openName, "a");

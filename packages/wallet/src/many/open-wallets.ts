@@ -262,9 +262,10 @@ export class OpenWallets {
   }
 
   async #leaveNamed(entry: WalletEntry): Promise<void> {
-    const { named, paths } = entry;
     entry.named = "none";
-    if (named === "opened" && paths !== undefined) await this.#fleet?.setKeptOpen(nameOf({ paths }), false);
+    const name = entry.paths && basename(entry.paths.base);
+    if (name !== undefined && this.#fleet?.isKeptOpen(name) === true)
+      await this.#fleet.setKeptOpen(name, false);
   }
 
   /** Closes the wallets that have been idle for long enough. */
