@@ -62,7 +62,7 @@ const NAMED_WALLETS = "/wallets";
  */
 const ASKING_MS = 4000;
 const ANSWERING_MS = 5000;
-/** How long (milliseconds) a stop waits for the rest: the files are consistent at any moment. */
+/** How long (milliseconds) a stop waits for the rest, unless an option says: the files are consistent at any moment. */
 const CLOSING_MS = 3000;
 
 function pause(ms: number): Promise<void> {
@@ -343,9 +343,10 @@ export class WalletService implements Common {
     await this.#server?.stop(ANSWERING_MS);
     clearTimeout(patience);
     silence();
+    const { closingMs = CLOSING_MS } = this.options;
     const closing = this.#wallets.closeAll();
-    const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
-    await Promise.race([this.#closeParts(), pause(CLOSING_MS)]);
+    const isClosed = await Promise.race([closing.then(() => true), pause(closingMs).then(() => false)]);
+    await Promise.race([this.#closeParts(), pause(closingMs)]);
     if (this.options.runtime === undefined) await closeRuntime(this.runtime);
     if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { createWalletService } from "../src/create-service.ts";
 import type { WalletServiceOptions } from "../src/service-options.ts";
+import { CLOSING_MS } from "./service.ts";
 
 export type Told = { readonly [key: string]: unknown };
 
@@ -49,6 +50,7 @@ export async function startWithTokens(t: TestContext, options: Partial<WalletSer
     network: "regtest",
     refreshPeriod: 0,
     access,
+    closingMs: CLOSING_MS,
     ...options,
   });
   t.after(async () => {

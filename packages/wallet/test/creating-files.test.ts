@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createClient, walletMethods } from "@anulo/rpc";
 import { createWalletService } from "../src/create-service.ts";
+import { CLOSING_MS } from "./service.ts";
 
 /** Creates a wallet "w" in a folder, at a service of a test network: it writes the wallet's address into a file. */
 async function startIn(t: TestContext) {
@@ -24,6 +25,7 @@ async function startIn(t: TestContext) {
     daemon: { url: "" },
     network: "stagenet",
     refreshPeriod: 0,
+    closingMs: CLOSING_MS,
   });
   const call = createClient(walletMethods, service.url);
   t.after(async () => {

@@ -9,6 +9,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createClient, walletMethods } from "@anulo/rpc";
 import { createWalletService } from "../src/create-service.ts";
+import { CLOSING_MS } from "./service.ts";
 
 type Event = { sequence: number; wallet: string; type: string };
 type Answer = { events: Event[]; next: number; oldest: number };
@@ -32,6 +33,7 @@ async function start({ path: walletDirectory, stops }: ReturnType<typeof folderO
     daemon: { url: "" },
     network: "regtest",
     refreshPeriod: 0,
+    closingMs: CLOSING_MS,
     ...(keepsEvents && { eventLog: { folder } }),
   });
   const client = createClient(walletMethods, service.url);

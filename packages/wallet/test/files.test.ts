@@ -10,7 +10,7 @@ import { createWalletService } from "../src/create-service.ts";
 import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
 import { createRuntime } from "../src/runtime.ts";
 import { type RecordedNode, recorded, startRecordedNode } from "./recorded-node.ts";
-import { startTestService } from "./service.ts";
+import { CLOSING_MS, startTestService } from "./service.ts";
 
 const runtime = createRuntime();
 
@@ -289,6 +289,7 @@ test("a service that is to leave no cache leaves none", async (t) => {
     network: "regtest",
     refreshPeriod: 0,
     writesOriginalCache: false,
+    closingMs: CLOSING_MS,
   });
   const call = createClient(walletMethods, service.url);
   await call.createWallet({ filename: "w", language: "English" });

@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import { createWalletService } from "../src/create-service.ts";
 import type { WalletService } from "../src/service.ts";
 import type { WalletServiceOptions } from "../src/service-options.ts";
+import { CLOSING_MS } from "./service.ts";
 
 type Told = { readonly [key: string]: unknown };
 
@@ -50,6 +51,7 @@ async function start(
     network: "regtest",
     refreshPeriod: 0,
     dialect: "upstream",
+    closingMs: CLOSING_MS,
     ...options,
   });
   t.after(async () => {

@@ -32,6 +32,9 @@ export type TestServiceOptions = {
   readonly runtime?: Runtime;
 };
 
+/** What a test looks at after a stop must be closed by then, however busy the machine is. */
+export const CLOSING_MS = 600_000;
+
 export async function startTestService(
   {
     node = "",
@@ -55,6 +58,7 @@ export async function startTestService(
     network: "regtest",
     refreshPeriod: 0,
     dialect,
+    closingMs: CLOSING_MS,
     ...(store !== undefined && { store }),
     ...(events !== undefined && { events }),
     ...(log !== undefined && { log }),
