@@ -9,7 +9,7 @@ import { filesBelow, root } from "./sources.mjs";
 import { describeLeft, shortRun } from "./test-plan.mjs";
 
 /** A file whose process does not end, as when a failed test left a program running, fails instead of holding up the rest. */
-const FILE_TIMEOUT_MS = 20 * 60_000;
+const FILE_TIMEOUT_MS = 30 * 60_000;
 
 const args = process.argv.slice(2);
 const isCi = process.env.CI === "true";

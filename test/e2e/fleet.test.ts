@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { FleetWorld, natsMissing, postgresMissing, runFleetRounds, until } from "@anulo/testkit";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 describe("a fleet", { skip: postgresMissing() }, () => {
   test("killed or stopped in the middle of payments makes each once, and loses no wallet", async (t) => {

@@ -20,7 +20,7 @@ import {
 import { bigintOf, listOf, mine } from "../actors.ts";
 
 /** What a service may take to end, milliseconds. */
-const GRACE_MS = 10_000;
+const GRACE_MS = 60_000;
 
 test("a wallet service that waits for a silent node saves and ends when it is told to", async (t) => {
   const [port] = await freePorts(1);

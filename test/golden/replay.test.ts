@@ -8,7 +8,7 @@ describe("the services answer as recorded, or as demanded instead", { concurrenc
   for (const release of ["0.18.0", "0.18.5"] as const) {
     for (const dialect of dialects) {
       for (const group of goldenGroups) {
-        test(`${group} of ${release} in the ${dialect} dialect`, { timeout: 240_000 }, async (t) => {
+        test(`${group} of ${release} in the ${dialect} dialect`, { timeout: 1_200_000 }, async (t) => {
           const results = await replay(loadRecording(group, release), { kind: "ours", dialect });
           t.diagnostic(`${group} of ${release}, ${dialect}: ${summary(results)}`);
           const differing = results.filter(({ outcome }) => outcome === "differing");

@@ -11,7 +11,7 @@ import { needsRealPrograms } from "../actors.ts";
 /** Somebody else's address. */
 const STRANGER =
   "44SKxxLQw929wRF6BA9paQ1EWFshNnKhXM3qz6Mo3JGDE2YG3xyzVutMStEicxbQGRfrYvAAYxH6Fe8rnD56EaNwUiqhcwR";
-const WITHIN_MS = 240_000;
+const WITHIN_MS = 600_000;
 /** Answers each question of the program: whether it may go on, and for the password. */
 const YES = "y";
 

@@ -37,7 +37,7 @@ function run(side: Side, args: readonly string[], cwd: string): { status: number
     cwd,
     input: "",
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 300_000,
   });
   return { status, text: stdout + stderr };
 }

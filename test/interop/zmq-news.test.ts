@@ -23,7 +23,7 @@ const chain = loadChain();
 const BEGINNING = chain.blocks.findIndex(({ txs }) => txs.length > 0);
 
 /** A busy machine may take as long to report. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 /** Blocks of the recorded chain that are announced, and the minimum number of messages, where more are wanted. */
 const { ANULO_ZMQ_BLOCKS = "40", ANULO_ZMQ_MESSAGES = "0" } = process.env;
 

@@ -177,7 +177,7 @@ test("no mistake in a command line makes it tell the secrets beside it", { timeo
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, "wallet", ...flags], {
       cwd: folder,
       encoding: "utf8",
-      timeout: 120_000,
+      timeout: 600_000,
     });
     assert.equal(status, 1, `${what}: ${stdout}${stderr}`);
     assert.notEqual(stderr, "", what);

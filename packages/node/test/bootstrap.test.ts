@@ -348,7 +348,7 @@ test("a public node that refuses a call is asked on, one that gives no answer ma
 });
 
 test("four questions are with the bootstrap node at once, and further ones wait for their answers", {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async ({ signal }) => {
   const real = await start();
   const info = await infoOfAhead(real);

@@ -305,7 +305,7 @@ export function until(node: TestNode, holds: () => boolean): Promise<void> {
   if (holds()) return Promise.resolve();
   return new Promise((resolve, reject) => {
     let isDone = false;
-    const timer = setTimeout(() => finish(new Error("what was waited for did not happen")), 20_000);
+    const timer = setTimeout(() => finish(new Error("what was waited for did not happen")), 300_000);
     const poll = setInterval(() => check(), 2);
     const end = node.chain.events.listen(() => void setImmediate().then(check));
     const finish = (error?: Error) => {

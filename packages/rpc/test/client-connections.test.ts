@@ -32,7 +32,7 @@ async function connectTo(t: TestContext, server: Server, options: ClientOptions)
 
 // Closes: a wallet whose calls began together was refused by a monerod with a login, for as long as it ran.
 test("calls that begin together with a login share a connection, to which a monerod's nonce belongs", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const nonces = new Map<Socket, string>();
   const server = createServer((request, response) => {
@@ -59,7 +59,7 @@ test("calls that begin together with a login share a connection, to which a mone
 });
 
 test("calls that begin together open no more connections than there may be", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const waiting: ServerResponse[] = [];
   let answered = 0;
@@ -86,7 +86,7 @@ test("calls that begin together open no more connections than there may be", {
 });
 
 test("a call that waits for a connection ends with its time, its signal or the client", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const server = createServer((request) => void request.resume());
   const { client } = await connectTo(t, server, { connections: 1 });
@@ -105,7 +105,7 @@ test("a call that waits for a connection ends with its time, its signal or the c
 });
 
 test("a slot goes to whoever has waited longest, and to nobody who has left", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const slots = new ConnectionSlots(1);
   const order: string[] = [];

@@ -37,7 +37,7 @@ async function start(t: TestContext, options: Partial<RpcServerOptions<object>> 
 }
 
 async function heightAt(url: string, options: ClientOptions): Promise<number> {
-  const client = createClient(group, url, { timeoutMs: 5000, ...options });
+  const client = createClient(group, url, { timeoutMs: 300_000, ...options });
   try {
     return (await client.getHeight()).height;
   } finally {

@@ -111,7 +111,7 @@ const textIn = (answer: Awaited<ReturnType<ReadLink["ask"]>>) =>
   JSON.parse(String(answer?.body)).result?.value as string | undefined;
 
 test("each of many reads at once gets its own answer, on one connection with one pass", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address, seen, server } = await startOwner(t);
   const link = await open(t, address);
@@ -133,7 +133,7 @@ test("each of many reads at once gets its own answer, on one connection with one
 });
 
 test("what acts is refused and not done; what another process has is said", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address, seen } = await startOwner(t);
   const link = await open(t, address);
@@ -145,7 +145,7 @@ test("what acts is refused and not done; what another process has is said", {
 });
 
 test("reads are restricted where their caller is, or the process that passes them on", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address } = await startOwner(t);
   const link = await open(t, address);
@@ -157,7 +157,7 @@ test("reads are restricted where their caller is, or the process that passes the
 });
 
 test("a read that takes long keeps no other from its answer, and ends when its caller leaves", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address, slow, server } = await startOwner(t);
   const link = await open(t, address);
@@ -173,7 +173,7 @@ test("a read that takes long keeps no other from its answer, and ends when its c
   assert.deepEqual(server.usage()[0]!.requests, 0);
 });
 
-test("what is long, or one too many, is left to a request of its own", { timeout: 60_000 }, async (t) => {
+test("what is long, or one too many, is left to a request of its own", { timeout: 300_000 }, async (t) => {
   const { address, seen, slow } = await startOwner(t);
   const link = await open(t, address);
   assert.equal(link.ask(read("a", { key: "x".repeat(mostRead.bodyBytes) })), undefined);
@@ -188,7 +188,7 @@ test("what is long, or one too many, is left to a request of its own", { timeout
   assert.equal(link.ask(read("a", { key: "k" })), undefined);
 });
 
-test("what waits is left to requests of its own when the process stops", { timeout: 60_000 }, async (t) => {
+test("what waits is left to requests of its own when the process stops", { timeout: 300_000 }, async (t) => {
   const { address, slow, server } = await startOwner(t);
   const link = await open(t, address);
   const waiting = link.ask(read("a", { key: "slow" }));
@@ -199,7 +199,7 @@ test("what waits is left to requests of its own when the process stops", { timeo
 });
 
 test("reads on a connection that nothing comes over any more are left to requests of their own", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const address = await startStranger(t, "HTTP/1.1 101 Switching Protocols\r\n\r\n");
   const link = await open(t, address, { silentLooks: 1 });
@@ -210,7 +210,7 @@ test("reads on a connection that nothing comes over any more are left to request
 });
 
 test("a read that takes much longer than a connection may be silent is waited for", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address, seen, slow } = await startOwner(t);
   const link = await open(t, address, { silentLooks: 10 });
@@ -240,7 +240,7 @@ const isCut = async (socket: Socket) => {
   return true;
 };
 
-test("nobody opens a link without a pass, nor with one that was used", { timeout: 60_000 }, async (t) => {
+test("nobody opens a link without a pass, nor with one that was used", { timeout: 300_000 }, async (t) => {
   const { address } = await startOwner(t);
   assert.equal((await rawLink(t, address, "Bearer x")).said, "");
   const pass = openingPass();
@@ -249,7 +249,7 @@ test("nobody opens a link without a pass, nor with one that was used", { timeout
 });
 
 test("batches that are changed, repeated, or of another link end it, and nothing of them is read", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address, seen } = await startOwner(t);
   const batchOf = (mac: BatchMac, key: string) => {
@@ -288,7 +288,7 @@ test("batches that are changed, repeated, or of another link end it, and nothing
 });
 
 test("a process that sends more requests than it may gets no answer to those, and is not cut", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { address } = await startOwner(t);
   const pass = openingPass();
@@ -343,7 +343,7 @@ async function startStranger(t: TestContext, said: string): Promise<string> {
 }
 
 test("with a process that knows no links, or says what none of the service says, reads go otherwise", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const older = await open(t, await startStranger(t, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"));
   assert.deepEqual([older.isOver, older.ask(read("a", { key: "k" }))], [true, undefined]);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { SharedTurns } from "@anulo/limits";
@@ -148,7 +148,8 @@ export async function openStore(options: StoreOptions): Promise<ChainStore> {
   const lock = await lockForProcess(path);
   try {
     if (firstCreated !== undefined) syncFoldersAbove(dirname(path), firstCreated);
-    if (!existsSync(path)) await createFile(path, options);
+    // Throws if the system does not tell: a chain that is taken for missing would be replaced.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) await createFile(path, options);
     const opened = await openFile(path, options);
     try {
       // From here on whoever opens the file sees that this process reads it.

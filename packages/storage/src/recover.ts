@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
 import { DamagedDatabase } from "./damage.ts";
 import { currentBootId, type FlushMark, isSameBoot, readFlushMark } from "./flush-mark.ts";
 import {
@@ -84,7 +84,7 @@ function extend(file: number, state: MetaPage): void {
  * if there is no file yet. Throws DamagedDatabase or WrongDatabase.
  */
 export function recoverFile(path: string): Recovery | undefined {
-  if (!existsSync(path)) return undefined;
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const file = openSync(path, "r+");
   try {
     if (fstatSync(file).size === 0) return undefined;

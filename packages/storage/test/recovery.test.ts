@@ -4,11 +4,14 @@ import fs, {
   chmodSync,
   closeSync,
   copyFileSync,
+  lstatSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -470,4 +473,11 @@ test("opening, checking and closing leaves no file open", async () => {
   const before = fs.readdirSync("/proc/self/fd").length;
   for (let i = 0; i < 5; i++) await openAndCheck();
   assert.equal(fs.readdirSync("/proc/self/fd").length, before);
+});
+
+test("a file of which the system does not tell whether it is there is not replaced by a new one", async () => {
+  symlinkSync(path, path);
+  await assert.rejects(open(), { code: "ELOOP" });
+  assert.equal(lstatSync(path).isSymbolicLink(), true);
+  assert.deepEqual(readdirSync(folder), ["chain.mdb"]);
 });

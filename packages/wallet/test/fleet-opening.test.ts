@@ -1,11 +1,15 @@
 /** What a process of a fleet does with wallets whose process is gone. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Passes, silent } from "@anulo/rpc";
 import type { PostgresEngine } from "@anulo/store";
+import { nextFolderOf, walletPaths } from "../src/file/wallet-files.ts";
 import { Fleet } from "../src/fleet/fleet.ts";
 import { LIFETIME_MS } from "../src/fleet/membership.ts";
 import { MissingWallet, WalletRefusal } from "../src/refusal.ts";
@@ -15,14 +19,14 @@ import { Database } from "./fleet-database.ts";
 async function joinFleet(
   database: Database,
   open: (name: string, attempt: number) => void,
-  elapsed = () => performance.now(),
+  { elapsed = () => performance.now(), folder = "/nowhere" } = {},
 ) {
   const opens = new Map<string, number>();
   const leases = database.open();
   let beats = 0;
   const fleet = new Fleet({
     id: randomBytes(16),
-    folder: "/nowhere",
+    folder,
     engine: {} as PostgresEngine,
     leases: {
       ...leases,
@@ -93,7 +97,7 @@ const fastClock = () => 3 * performance.now();
 test("wallets of a process whose port is closed move before its membership expires, those of a silent one do not", async (t) => {
   const database = new Database();
   const { gone, stopped } = await joinOthers(t, database);
-  const { fleet, opens, pass } = await joinFleet(database, () => undefined, fastClock);
+  const { fleet, opens, pass } = await joinFleet(database, () => undefined, { elapsed: fastClock });
   await pass(5);
   assert.deepEqual([opens.size, database.leases.get("w")], [0, gone]);
   database.nowMs += LIFETIME_MS / 2;
@@ -109,8 +113,31 @@ test("a process that has just joined goes on renewing its membership while anoth
   const database = new Database();
   await joinOthers(t, database);
   database.nowMs += LIFETIME_MS / 2;
-  const { fleet, opens, pass } = await joinFleet(database, () => undefined, fastClock);
+  const { fleet, opens, pass } = await joinFleet(database, () => undefined, { elapsed: fastClock });
   while (opens.size === 0) await delay(20);
   await pass(4);
   await fleet.leave();
+});
+
+test("taking a wallet removes what a former owner was about to replace, or gives the wallet back", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-fleet-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const paths = walletPaths(folder, "w");
+  const unfinished = nextFolderOf(folder, paths);
+  mkdirSync(unfinished, { recursive: true });
+  writeFileSync(join(unfinished, "w.keys"), "a former owner's");
+  const database = new Database();
+  const { fleet } = await joinFleet(database, () => undefined, { folder });
+  const giveBack = await fleet.shared.locks.take(paths);
+  assert.equal(existsSync(unfinished), false);
+  assert.notEqual(database.leases.get("w"), undefined);
+  await giveBack();
+  assert.equal(database.leases.get("w"), undefined);
+  await fleet.leave();
+  const loop = join(folder, "loop");
+  symlinkSync(loop, loop);
+  const lost = await joinFleet(database, () => undefined, { folder: loop });
+  const taken = lost.fleet.shared.locks.take(paths);
+  await assert.rejects(taken, /does not tell whether there is/).finally(() => lost.fleet.leave());
+  assert.equal(database.leases.get("w"), undefined);
 });

@@ -1,6 +1,6 @@
 /** Rows in a store of wallets whose keys files are gone. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -60,6 +60,22 @@ async function rowsOf(engine: Engine, id: string): Promise<number> {
   await snapshot?.close();
   return count;
 }
+
+test("wallets of whose keys the system does not tell whether they are there keep their rows", async (t) => {
+  const { folder, secrets, at } = await twoWallets(t);
+  const keys = join(folder, "w.keys");
+  rmSync(keys);
+  symlinkSync(keys, keys);
+  await assert.rejects(at(60, listUnusedRows), /does not tell whether there is/);
+  for (const name of readdirSync(secrets)) {
+    const id = /^([0-9a-f]{32})\.witness$/.exec(name)?.[1];
+    if (id !== undefined)
+      await assert.rejects(
+        at(60, (place) => removeUnusedRows(place, id)),
+        /does not tell whether there is/,
+      );
+  }
+});
 
 test("wallets that have their keys files are neither listed nor removed", async (t) => {
   const { secrets, at } = await twoWallets(t);

@@ -1,6 +1,15 @@
 /** Where the files of a wallet are, and what becomes of those in the way. */
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
@@ -182,4 +191,19 @@ test("a keys file that is there is not taken for a new one's, whatever else goes
   await assert.rejects(createKeysImage(nowhere, images.keys), { code: "ENOENT" });
   await assert.rejects(writeKeysImage(nowhere, images.keys), { code: "ENOENT" });
   assert.deepEqual(readdirSync(folder), ["w.keys"]);
+});
+
+test("a file of which the system does not tell whether it is there is not taken for missing", async (t) => {
+  const folder = folderOf(t);
+  const paths = walletPaths(folder, "w");
+  const notTold = refused("UNKNOWN_ERROR", /^The system does not tell whether there is .*: ELOOP$/);
+  for (const path of [paths.keys, paths.store]) symlinkSync(path, path);
+  await assert.rejects(walletExists(paths), notTold);
+  await assert.rejects(putKeysAside(paths), notTold);
+  await assert.rejects(putStoreAside(paths), notTold);
+  await assert.rejects(removeNextFolder(paths.keys), notTold);
+  assert.deepEqual(readdirSync(folder).sort(), ["w.anulo", "w.keys"]);
+  assert.equal(await walletExists(walletPaths(join(folder, "nowhere"), "w")), false);
+  writeFileSync(join(folder, "file"), "");
+  assert.equal(await walletExists(walletPaths(join(folder, "file"), "w")), false);
 });

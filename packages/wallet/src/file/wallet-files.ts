@@ -114,12 +114,21 @@ function placeOf(names: readonly string[], name: string): number {
   return from;
 }
 
+/** Error codes that mean that there is certainly no such file; after any other there may be one. */
+const absentCodes = new Set(["ENOENT", "ENOTDIR"]);
+
+/**
+ * Whether there is such a file. Throws `WalletRefusal` if the system does not tell: a file that is taken for missing may
+ * be replaced, or what belongs to it removed.
+ */
 export async function exists(path: string): Promise<boolean> {
   try {
     await access(path);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (absentCodes.has(code)) return false;
+    throw new WalletRefusal("UNKNOWN_ERROR", `The system does not tell whether there is ${path}: ${code}`);
   }
 }
 
