@@ -13,27 +13,33 @@ export interface ProcessLock {
 }
 
 /**
- * Start time of a process, in the system's own unit; empty if the system does not provide it, or if the process has
- * ended and was not yet collected by its parent. Source: proc(5), fields 3 and 22 of `stat`.
+ * Start time of a process, in the system's own unit; empty if the process has ended and was not yet collected by its
+ * parent; undefined if the system does not tell. Source: proc(5), fields 3 and 22 of `stat`.
  */
-function startTimeOf(processId: number): string {
+function startTimeOf(processId: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${processId}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "" : (fields[19] ?? "");
+    return fields[0] === "Z" ? "" : fields[19];
   } catch {
-    return "";
+    return undefined;
   }
 }
 
 function isAlive(processId: number, beginning: string): boolean {
+  let isForeign = false;
   try {
     process.kill(processId, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ESRCH") return false;
+    isForeign = code === "EPERM";
   }
+  const startTime = startTimeOf(processId);
+  // The system may hide from us when a process of another user has started. Source: proc(5), hidepid.
+  if (startTime === undefined && isForeign) return true;
   // The process number may belong to another process by now.
-  return beginning === "" || startTimeOf(processId) === beginning;
+  return beginning === "" || startTime === beginning;
 }
 
 /** The process that holds the lock, if it still exists. */
@@ -51,7 +57,7 @@ function holderOf(lockPath: string): number | undefined {
 }
 
 /** The text of a lock of this process. */
-const ownText = () => `${process.pid} ${startTimeOf(process.pid)}\n`;
+const ownText = () => `${process.pid} ${startTimeOf(process.pid) ?? ""}\n`;
 
 function isOwn(lockPath: string): boolean {
   try {

@@ -79,6 +79,21 @@ test("a process that lives keeps its lock, whether or not its beginning is known
   }
 });
 
+test("a process of another user keeps its lock, also where the system hides when it has begun", async (t) => {
+  if (process.platform !== "linux") return t.skip("needs /proc");
+  const child = await sleeper();
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+  t.mock.method(process, "kill", () => {
+    throw Object.assign(new Error("not permitted"), { code: "EPERM" });
+  });
+  write(`${child.pid} 5\n`);
+  await assert.rejects(lockForProcess(path), refusedFor(child.pid));
+  write(`${process.ppid} 5\n`);
+  (await lockForProcess(path)).release();
+});
+
 // Closes: two nodes that were started together, where a third had been killed, could both have the database.
 test("who opens a database makes sure in the end that its lock was not taken over meanwhile", async (t) => {
   if (process.platform !== "linux") return t.skip("needs /proc");

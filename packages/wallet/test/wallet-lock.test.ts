@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -71,6 +73,36 @@ test("a process that is seen to have ended holds nothing; one that lives does, t
   await (await takeLock(lock, { watchMs: 60_000 }))();
   await lockOf(lock, { pid: process.ppid, start: "" });
   await assert.rejects(takeLock(lock, { watchMs: WATCH_MS }), inUse);
+});
+
+test("a process of another user holds its lock, also where the system hides when it has started", async (t) => {
+  const lock = lockPath(t);
+  const { pid: dead } = spawnSync(process.execPath, ["--version"]);
+  await lockOf(lock, { pid: dead });
+  t.mock.method(process, "kill", () => {
+    throw Object.assign(new Error("not permitted"), { code: "EPERM" });
+  });
+  await assert.rejects(takeLock(lock, { watchMs: WATCH_MS }), inUse);
+  rmSync(lock);
+  await lockOf(lock, { pid: process.ppid, start: "1" });
+  await (await takeLock(lock, { watchMs: WATCH_MS }))();
+});
+
+test("a lock that can't be read, or whose heartbeat can't be looked at, is not abandoned", async (t) => {
+  const notRead = { message: /^Failed to open wallet : its lock can't be read: E[A-Z]+$/ };
+  const folder = lockPath(t);
+  mkdirSync(folder);
+  await assert.rejects(takeLock(folder, { watchMs: WATCH_MS }), notRead);
+  const lock = lockPath(t);
+  await lockOf(lock, { pid: 1, scope: "elsewhere/pid:[1]" });
+  const name = `.anulo-${"0".repeat(16)}`;
+  const heartbeat = join(dirname(lock), name);
+  symlinkSync(heartbeat, heartbeat);
+  writeFileSync(lock, `${readFileSync(lock, "utf8")} ${"0".repeat(64)} ${name}`);
+  await assert.rejects(takeLock(lock, { watchMs: WATCH_MS }), notRead);
+  assert.ok(existsSync(lock));
+  rmSync(heartbeat);
+  await (await takeLock(lock, { watchMs: WATCH_MS }))();
 });
 
 test("a holder that cannot be seen, in another container, holds the lock as long as it touches it", async (t) => {

@@ -113,8 +113,17 @@ async function scopeHere(): Promise<string> {
   return `${boot.trim()}/${namespace}`;
 }
 
+/** Returns what was read of a file, or `missing` if there is none. Throws `WalletRefusal` if the system does not tell. */
+async function unlessMissing<T>(reading: Promise<T>, missing: T): Promise<T> {
+  return await reading.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return missing;
+    // Who can't read a lock must not take it for abandoned: its holder may be of another user.
+    throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet : its lock can't be read: ${error.code}`);
+  });
+}
+
 async function read(lock: string): Promise<string> {
-  return await readFile(lock, "utf8").catch(() => "");
+  return await unlessMissing(readFile(lock, "utf8"), "");
 }
 
 function holderOf(text: string): Holder | undefined {
@@ -126,17 +135,21 @@ function holderOf(text: string): Holder | undefined {
 
 async function isAlive({ pid, start }: Holder): Promise<boolean> {
   if (pid === process.pid) return false;
+  let isForeign = false;
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+    isForeign = (error as NodeJS.ErrnoException).code === "EPERM";
+    if (!isForeign) return false;
   }
-  return start === "" || start === (await startOf(pid));
+  const startTime = await startOf(pid);
+  // The system may hide from us when a process of another user has started. Source: proc(5), hidepid.
+  return start === "" || startTime === start || (isForeign && startTime === "");
 }
 
 /** A value that changes with every touch; undefined once the file is deleted. */
 async function touchOf(path: string): Promise<string | undefined> {
-  const times = await stat(path).catch(() => undefined);
+  const times = await unlessMissing(stat(path), undefined);
   return times && `${times.ino} ${times.mtimeMs}`;
 }
 
