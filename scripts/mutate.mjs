@@ -1,7 +1,8 @@
 // Changes one place of the sources at a time and sees whether a test notices: `npm run mutate`.
 // --seed N, --count N (200), --package X and --path TEXT (several times), --jobs N (2); --known tries the committed list of changes
 // that were once not noticed; --at FILE:LINE tries all changes of a line; --suites also runs tests that `npm test` leaves
-// to CI and that need no other programs; --report FILE writes the results as JSON.
+// to CI and that need no other programs; --own runs only tests of the changed packages; --report FILE writes the results
+// as JSON.
 // WebAssembly kernels (packages/crypto/assembly) are not changed; the TypeScript they are compared with is.
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     known: { type: "boolean", default: false },
     at: { type: "string", multiple: true },
     suites: { type: "boolean", default: false },
+    own: { type: "boolean", default: false },
     report: { type: "string" },
   },
 });
@@ -137,8 +139,9 @@ function chooseSites() {
 }
 
 async function collectCoverage(trees, sites) {
-  const reached = new Set(sites.flatMap(({ file }) => [...packagesAbove(packageOf(file))]));
-  const isOf = (test) => !test.startsWith("packages/") || reached.has(packageOf(test));
+  const changed = new Set(sites.map(({ file }) => packageOf(file)));
+  const reached = values.own ? changed : new Set([...changed].flatMap((name) => [...packagesAbove(name)]));
+  const isOf = (test) => (test.startsWith("packages/") ? reached.has(packageOf(test)) : !values.own);
   const coverage = await onTrees(trees, testFiles(values).filter(isOf), (test, tree) =>
     coverageOf(test, tree),
   );

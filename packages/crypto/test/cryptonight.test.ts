@@ -94,4 +94,6 @@ test("ChaCha agrees with the published key stream of the zero key", () => {
 test("ChaCha refuses keys and nonces of a wrong size", () => {
   assert.throws(() => chacha8(new Uint8Array(1), new Uint8Array(31), new Uint8Array(8)), RangeError);
   assert.throws(() => chacha20(new Uint8Array(1), new Uint8Array(32), new Uint8Array(12)), RangeError);
+  for (const cipher of [chacha8, chacha20])
+    assert.throws(() => cipher(new Uint8Array(1), new Uint8Array(33), new Uint8Array(8)), /has 32 bytes/);
 });

@@ -298,6 +298,7 @@ test("lists that do not end with a whole element are refused, by the reference a
       () => backend.commitTwice(more, more),
       () => backend.scalarMultHashed(more, more),
       () => backend.shareSecret({ secret: one, nonces: more, points: more }),
+      () => backend.shareSecret({ secret: new Uint8Array(64).fill(1), nonces: one, points: G }),
       () => backend.doubleScalarMultVartime(twice),
       () => backend.multiexp({ scalars: more, points: more }),
       () => backend.vector.scale(more, one),

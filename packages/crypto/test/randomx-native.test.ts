@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createRandomXCache } from "../src/randomx/cache.ts";
 import { loadNativeRandomX, type NativeRandomX } from "../src/randomx/native.ts";
@@ -65,10 +66,19 @@ test("the reference library hashes the same in this thread", { skip }, async () 
   native().release(cache);
 });
 
-test("the making of a dataset of the reference library can be given up", { skip }, async () => {
+/** KiB of addresses that this process uses. Source: proc_pid_status(5). */
+const addressesInUse = (): number =>
+  Number(/^VmSize:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1]);
+
+test("the making of a dataset of the reference library can be given up, and its memory is free then", {
+  skip,
+}, async () => {
   const cache = await native().createCache(Buffer.from("test key 000"));
+  const before = addressesInUse();
   const [controller, reason] = [new AbortController(), new Error("no longer wanted")];
   const options = { threads: 2, signal: controller.signal, onProgress: () => controller.abort(reason) };
   await assert.rejects(native().createDataset(cache, options), reason);
+  // A dataset has more than two GiB.
+  assert.ok(addressesInUse() - before < 2 ** 20, `${before} KiB before, ${addressesInUse()} KiB now`);
   native().release(cache);
 });
