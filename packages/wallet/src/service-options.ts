@@ -64,7 +64,10 @@ export type WalletServiceOptions = Pick<
   readonly maxOpen?: number;
   /** Seconds without a call after which a wallet that was opened on demand is closed; 600 if left out. */
   readonly idleSeconds?: number;
-  /** Maximum duration (milliseconds) that a stop waits for the wallets to be closed; 3,000 if left out. */
+  /**
+   * Maximum duration (milliseconds) that a stop waits for the wallets to be closed; 3,000 if left out; `Infinity`: until
+   * they are.
+   */
   readonly closingMs?: number;
   /** Returns milliseconds; it decides which wallets are idle. */
   readonly clock?: () => number;

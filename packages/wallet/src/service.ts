@@ -31,6 +31,7 @@ import { WalletRefusal } from "./refusal.ts";
 import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import type { ServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
+import { MAX_TIMER_MS } from "./turns.ts";
 
 /** What a handler receives. */
 export type WalletContext = {
@@ -65,9 +66,10 @@ const ANSWERING_MS = 5000;
 /** How long (milliseconds) a stop waits for the rest, unless an option says: the files are consistent at any moment. */
 const CLOSING_MS = 3000;
 
+/** Resolves after so many milliseconds; never, if no timer lasts so long. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+    if (ms <= MAX_TIMER_MS) setTimeout(resolve, ms).unref();
   });
 }
 

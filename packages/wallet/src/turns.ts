@@ -2,6 +2,9 @@
 import { setImmediate as setNextTurn } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 
+/** Maximum duration (milliseconds) of a timer; a longer one would end at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Runs tasks one after the other, in the order in which they were added; a task that fails does not stop the next. */
 export class TaskQueue {
   #last: Promise<unknown> = Promise.resolve();

@@ -12,12 +12,11 @@ import type { LiveToken } from "../access/token-book.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { ServiceLog } from "../service-events.ts";
+import { MAX_TIMER_MS } from "../turns.ts";
 
 /** Number of events per read for a stream: few, since they stay in memory until the client has received them. */
 const EVENTS_AT_ONCE = 100;
 const STREAM = "text/event-stream";
-/** Maximum milliseconds of a timer; a stream ends then, and its reader may continue it. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const BAD_QUERY = -32602;
 const NO_EVENTS = -1;
 
@@ -52,6 +51,7 @@ function maySee(token: LiveToken, wallet: string): boolean {
 function endOf(token: LiveToken | undefined, signal: AbortSignal): AbortSignal {
   if (token === undefined) return signal;
   if (token.secondsLeft === Number.POSITIVE_INFINITY) return AbortSignal.any([signal, token.ended]);
+  // A stream that a timer ends too soon may be continued by its reader.
   const expiry = AbortSignal.timeout(Math.min(Math.max(0, token.secondsLeft * 1000), MAX_TIMER_MS));
   return AbortSignal.any([signal, token.ended, expiry]);
 }
