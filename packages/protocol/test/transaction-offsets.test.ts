@@ -96,6 +96,8 @@ test("inputs and outputs of every kind are found or gone over", () => {
   check(fromHex(`0100${scriptInputs}${outputs}00`));
   assert.equal(offsets.amountOut, 5n + 6n + 128n);
   assert.deepEqual(offsets.viewTags, [NO_VIEW_TAG, NO_VIEW_TAG, NO_VIEW_TAG, 9]);
+  // Every byte is a view tag.
+  assert.ok(NO_VIEW_TAG > 0xff);
   assert.deepEqual(offsets.outputKeys.slice(0, 2), [NO_KEY, NO_KEY]);
   check(fromHex(`010001ff8101010502${key}2101${key}`));
   assert.equal(offsets.minerHeight, 129);
