@@ -9,6 +9,7 @@ import { HEADER_BYTES, notificationFrame, requestFrame, responseFrame } from "..
 import { FrameReader } from "../src/levin/frame-reader.ts";
 import { handle, notification } from "../src/messages.ts";
 import type { NodeData, PeerEntry } from "../src/records.ts";
+import { sharedLimits } from "../src/shared-limits.ts";
 import {
   type Caller,
   createTestNode,
@@ -425,4 +426,26 @@ test("a message counts as its sender's memory, with what was read from it, until
   finish();
   await settle();
   assert.equal(memory.used, 0);
+});
+
+test("a peer with no room left for what was read from its message is dropped", async () => {
+  const ids = notification({
+    ...asking,
+    payload: epee.record({ ids: epee.packedBytes(32) }),
+    cost: { ...cost, memoryBytes: 1_000_000 },
+  });
+  const { promise, resolve } = openPromise();
+  const { call, victim } = await world({ notifications: [handle(ids, () => promise)] });
+  const caller = await shakenHands(call, "6.6.6.6");
+  const { memory } = victim.network.peers()[0] as unknown as MemoryHolder;
+  const many = { ids: Array.from({ length: 1000 }, () => new Uint8Array(32)) };
+  // There is room for the message itself.
+  const held = memory.reserve(sharedLimits.memory.onePeerBytes - 50_000)!;
+  caller.end.write(notificationFrame(ids.id, writeRecord(ids.payload, many)));
+  await closes(caller.end);
+  resolve();
+  held.release();
+  await settle();
+  assert.equal(memory.used, 0);
+  await assertServes(call, victim);
 });
