@@ -32,6 +32,15 @@ async function sleeper(): Promise<ChildProcess & { pid: number }> {
   return child as ChildProcess & { pid: number };
 }
 
+/** The number of a process that has ended. */
+async function goneProcess(): Promise<number> {
+  const child = await sleeper();
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+  return child.pid;
+}
+
 test("a lock names its process and that one's beginning, and is gone once released", async () => {
   const lock = await lockForProcess(path);
   const text = readFileSync(lockPath(), "utf8");
@@ -45,18 +54,8 @@ test("a lock names its process and that one's beginning, and is gone once releas
 
 test("a lock of nobody is taken over: of no number, of a process that is gone, of one that began at another time", async (t) => {
   if (process.platform !== "linux") return t.skip("needs /proc");
-  const child = await sleeper();
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
-  for (const text of [
-    "",
-    "nobody\n",
-    "12x 5\n",
-    `${child.pid}\n`,
-    `${process.ppid} 1\n`,
-    `${process.pid} 1\n`,
-  ]) {
+  const gone = await goneProcess();
+  for (const text of ["", "nobody\n", "12x 5\n", `${gone}\n`, `${process.ppid} 1\n`, `${process.pid} 1\n`]) {
     write(text);
     (await lockForProcess(path)).release();
     assert.equal(existsSync(lockPath()), false, text);
@@ -81,15 +80,12 @@ test("a process that lives keeps its lock, whether or not its beginning is known
 
 test("a process of another user keeps its lock, also where the system hides when it has begun", async (t) => {
   if (process.platform !== "linux") return t.skip("needs /proc");
-  const child = await sleeper();
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
+  const gone = await goneProcess();
   t.mock.method(process, "kill", () => {
     throw Object.assign(new Error("not permitted"), { code: "EPERM" });
   });
-  write(`${child.pid} 5\n`);
-  await assert.rejects(lockForProcess(path), refusedFor(child.pid));
+  write(`${gone} 5\n`);
+  await assert.rejects(lockForProcess(path), refusedFor(gone));
   write(`${process.ppid} 5\n`);
   (await lockForProcess(path)).release();
 });

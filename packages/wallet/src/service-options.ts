@@ -65,8 +65,8 @@ export type WalletServiceOptions = Pick<
   /** Seconds without a call after which a wallet that was opened on demand is closed; 600 if left out. */
   readonly idleSeconds?: number;
   /**
-   * Maximum duration (milliseconds) that a stop waits for the wallets to be closed; 3,000 if left out; `Infinity`: until
-   * they are.
+   * Maximum duration (milliseconds) that a stop waits for the wallets to be closed, and again for what they share; 3,000
+   * if left out; `Infinity`: until they are.
    */
   readonly closingMs?: number;
   /** Returns milliseconds; it decides which wallets are idle. */

@@ -58,12 +58,15 @@ const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 const NAMED_WALLETS = "/wallets";
 
 /**
- * A stop takes at most ten seconds. Running calls may finish meanwhile: calls that wait for the node have `ASKING_MS`,
- * all others `ANSWERING_MS`; after that their callers receive an error.
+ * How long (milliseconds) running calls may take to finish while the service stops: calls that wait for the node
+ * `ASKING_MS`, all others `ANSWERING_MS`; after that their callers receive an error.
  */
 const ASKING_MS = 4000;
 const ANSWERING_MS = 5000;
-/** How long (milliseconds) a stop waits for the rest, unless an option says: the files are consistent at any moment. */
+/**
+ * How long (milliseconds) a stop then waits for the wallets, and again for what they share, unless an option says: the
+ * files are consistent at any moment.
+ */
 const CLOSING_MS = 3000;
 
 /** Resolves after so many milliseconds; never, if no timer lasts so long. */

@@ -30,6 +30,7 @@ export type TestServiceOptions = {
   /** Threads for jobs; with 0 they run in the caller's. */
   readonly concurrency?: number;
   readonly runtime?: Runtime;
+  readonly closingMs?: number;
 };
 
 /** What a test looks at after a stop must be closed by then, however busy the machine is. */
@@ -46,6 +47,7 @@ export async function startTestService(
     log,
     concurrency,
     runtime,
+    closingMs = CLOSING_MS,
   }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
@@ -58,7 +60,7 @@ export async function startTestService(
     network: "regtest",
     refreshPeriod: 0,
     dialect,
-    closingMs: CLOSING_MS,
+    closingMs,
     ...(store !== undefined && { store }),
     ...(events !== undefined && { events }),
     ...(log !== undefined && { log }),

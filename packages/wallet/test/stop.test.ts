@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
+import { createLog } from "@anulo/rpc";
 import { closeRuntime, createRuntime } from "../src/runtime.ts";
 import { startTestService } from "./service.ts";
 
@@ -96,4 +97,48 @@ test("a service that has stopped has ended its own threads, and none of those it
   assert.ok(!threads.every(hasEnded));
   await closeRuntime(runtime);
   await whenEnded(threads);
+});
+
+/** A service with a wallet whose closing, once begun, ends with `finish`. */
+async function startWithSlowWallet(t: TestContext, closingMs: number) {
+  const events: string[] = [];
+  const log = createLog({ write: ({ event }) => events.push(event) });
+  const { call, service } = await startTestService({ log, closingMs });
+  await call.createWallet(seed);
+  call.close();
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const begun = new Promise<void>((resolve) => {
+    t.mock.method(service.opened!.wallet, "settle", () => {
+      resolve();
+      return finished;
+    });
+  });
+  const hasWarned = () => events.some((event) => event.startsWith("stopped before everything"));
+  return { service, begun, finish, hasWarned };
+}
+
+test("a stop waits for a wallet that is being closed as long as it may, and says where it has not ended", {
+  timeout,
+}, async (t) => {
+  const { service, finish, hasWarned } = await startWithSlowWallet(t, 20);
+  await service.stop();
+  assert.equal(hasWarned(), true);
+  finish();
+});
+
+test("a stop that may wait for ever ends once the wallets are closed", { timeout }, async (t) => {
+  const { service, begun, finish, hasWarned } = await startWithSlowWallet(t, Number.POSITIVE_INFINITY);
+  let isStopped = false;
+  const stopping = service.stop().then(() => {
+    isStopped = true;
+  });
+  await begun;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(isStopped, false);
+  finish();
+  await stopping;
+  assert.equal(hasWarned(), false);
 });
