@@ -128,20 +128,16 @@ test("taking a wallet removes what a former owner was about to replace, or gives
   writeFileSync(join(unfinished, "w.keys"), "a former owner's");
   const database = new Database();
   const { fleet } = await joinFleet(database, () => undefined, { folder });
+  t.after(() => fleet.leave());
   const giveBack = await fleet.shared.locks.take(paths);
   assert.equal(existsSync(unfinished), false);
   assert.notEqual(database.leases.get("w"), undefined);
   await giveBack();
   assert.equal(database.leases.get("w"), undefined);
-  await fleet.leave();
   const loop = join(folder, "loop");
   symlinkSync(loop, loop);
   const lost = await joinFleet(database, () => undefined, { folder: loop });
-  try {
-    await assert.rejects(lost.fleet.shared.locks.take(paths), /does not tell whether there is/);
-    assert.equal(database.leases.get("w"), undefined);
-  } finally {
-    // Its heartbeat would keep the process of the test running.
-    await lost.fleet.leave();
-  }
+  t.after(() => lost.fleet.leave());
+  await assert.rejects(lost.fleet.shared.locks.take(paths), /does not tell whether there is/);
+  assert.equal(database.leases.get("w"), undefined);
 });
