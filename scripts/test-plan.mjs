@@ -8,6 +8,7 @@ export const leftToCi = [
   { path: "test/states/", why: "every method of the wallet in every state" },
   { path: "test/fuzz/", why: "damaged bytes for every decoder and call" },
   { path: "test/console/", why: "the console in Chromium" },
+  { path: "test/clients/browser", why: "our client in Chromium" },
   { path: "test/clients/monero-ts", why: "another client's whole library" },
   { path: "test/documents/commands", why: "commands of README and docs" },
   { path: "test/documents/contributing", why: "commands of CONTRIBUTING, some of which run tests" },

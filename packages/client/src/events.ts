@@ -180,7 +180,7 @@ async function* openStream(
       context: { call: path },
       method: "GET",
       path: pathOf(path, filter),
-      headers: { Accept: "text/event-stream", "Last-Event-ID": String(filter.after ?? 0) },
+      headers: { Accept: "text/event-stream" },
       signal: control.signal,
     });
     onOpen();

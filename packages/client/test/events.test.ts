@@ -74,10 +74,10 @@ test("a stream that is cut goes on behind the last event, without gap or repetit
   const total = 30;
   let requests = 0;
   // Each connection sends three events, the first of them for the second time, and breaks off within the next.
-  const service = await startFakeService(({ headers }, response) => {
+  const service = await startFakeService(({ path }, response) => {
     requests++;
     if (requests % 4 === 3) return void response.writeHead(503, { "Retry-After": "0" }).end();
-    const last = Number(headers["last-event-id"]);
+    const last = Number(new URL(path, service.url).searchParams.get("after"));
     const texts = [last, last + 1, last + 2].filter((number) => number > 0 && number <= total).map(eventText);
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.write(`: \n\n${texts.join("")}${eventText(last + 3).slice(0, 20)}`, () => {

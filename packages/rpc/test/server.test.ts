@@ -233,7 +233,8 @@ describe("server", () => {
     assert.deepEqual(await allowed(["http://a.b"], "http://c.d"), [null, null]);
     assert.deepEqual(await allowed([], "http://a.b"), [null, null]);
     const asked = await allowed(["http://a.b"], "http://a.b", "OPTIONS");
-    assert.deepEqual(asked, ["http://a.b", "Content-Type, Authorization, X-Requested-With"]);
+    const headers = "Content-Type, Authorization, X-Requested-With, Idempotency-Key, Last-Event-ID";
+    assert.deepEqual(asked, ["http://a.b", headers]);
   });
 
   it("counts the connections of all its ports, from none on", async () => {

@@ -43,10 +43,13 @@ function heading(head: RequestHead, { status, length, type, closes, origins, mor
   return `HTTP/1.1 ${status}\r\nServer: Epee-based\r\n${counted}${typed}Last-Modified: ${dateNow()}\r\nAccept-Ranges: bytes\r\n${close}${shared}${more}\r\n`;
 }
 
+/** Those of the original, and those that only this service has a use for. */
+const ALLOWED_HEADERS = "Content-Type, Authorization, X-Requested-With, Idempotency-Key, Last-Event-ID";
+
 /** The headers with which a script of an allowed origin may read the response. Source: http_protocol_handler.inl. */
 function sharing({ method }: RequestHead, origin: string, origins: Origins): string {
   if (!origins.has("*") && !origins.has(origin)) return "";
-  const allowed = method === "OPTIONS" ? "Content-Type, Authorization, X-Requested-With" : undefined;
+  const allowed = method === "OPTIONS" ? ALLOWED_HEADERS : undefined;
   const headers = [
     `Access-Control-Allow-Origin: ${origin}`,
     "Access-Control-Expose-Headers: www-authenticate",
