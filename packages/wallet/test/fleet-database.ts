@@ -6,6 +6,8 @@ import { LIFETIME_MS } from "../src/fleet/membership.ts";
 export class Database {
   nowMs = 0;
   isAway = false;
+  /** What a query of the members fails with. */
+  stateError: Error | undefined;
   #ids = 0;
   readonly processes = new Map<string, { address: string; expires: number }>();
   readonly leases = new Map<string, string | undefined>();
@@ -44,6 +46,7 @@ export class Database {
       },
       state: async () => {
         this.#reach();
+        if (this.stateError !== undefined) throw this.stateError;
         const owned = (process: string) =>
           [...this.leases.values()].filter((owner) => owner === process).length;
         const members = [...this.processes].map(([process, { address, expires }]) => ({

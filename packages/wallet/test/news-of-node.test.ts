@@ -32,13 +32,14 @@ function scene(count: number) {
     });
   const errors: string[] = [];
   const log = { in: () => log, info() {}, warn() {}, error: (text: string) => errors.push(text), debug() {} };
-  const connect = () => ({ address: { url }, getHeight, close() {} });
+  let closed = 0;
+  const connect = () => ({ address: { url }, getHeight, close: () => void closed++ });
   const refresher = new Refresher(
     { log, connect } as unknown as Common,
     { open, openCount: count } as unknown as OpenWallets,
   );
   for (const entry of open) refresher.plan(entry, 20, false);
-  return { refresher, open, questions, begun, errors };
+  return { refresher, open, questions, begun, errors, closed: () => closed };
 }
 
 const turns = async () => {
@@ -61,6 +62,31 @@ test("one question is with the node at a time, and its news refresh each wallet 
   await second;
   await turns();
   assert.deepEqual(begun, [], "that is no news");
+});
+
+test("news that come while a wallet is refreshed refresh it once more", async () => {
+  const { refresher, open, questions, begun } = scene(8);
+  open[3]!.isRefreshing = true;
+  const asked = refresher.askForNews();
+  questions[0]!.answer("a");
+  await asked;
+  await turns();
+  assert.deepEqual(begun.splice(0), [0, 1, 2, 4, 5, 6, 7]);
+  assert.deepEqual(
+    open.map(({ hasNews }) => hasNews),
+    open.map((entry) => entry === open[3]),
+  );
+});
+
+test("the connection on which news are asked for is closed with the service, if there is one", async () => {
+  const { refresher, questions, closed } = scene(8);
+  refresher.close();
+  assert.equal(closed(), 0);
+  const asked = refresher.askForNews();
+  questions[0]!.answer("a");
+  await asked;
+  refresher.close();
+  assert.equal(closed(), 1);
 });
 
 test("a node that gives no answer is asked again, and few wallets ask nothing", async () => {

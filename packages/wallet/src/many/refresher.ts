@@ -94,7 +94,8 @@ export class Refresher {
   #refreshSoon({ address }: Daemon): void {
     const now = performance.now();
     for (const entry of this.#wallets.open) {
-      const isUsual = entry.refreshPeriod > 0 && entry.refreshPeriod <= REFRESH_PERIOD_SECONDS;
+      // One without a period is never due.
+      const isUsual = entry.refreshPeriod <= REFRESH_PERIOD_SECONDS;
       if (!isUsual || nodeOf(entry) !== address.url) continue;
       if (entry.isRefreshing) entry.hasNews = true;
       else entry.nextRefresh = Math.min(entry.nextRefresh, now);
