@@ -13,6 +13,14 @@ export const idOf = (digit: string) => digit.repeat(32);
 export class Fleet {
   readonly owners = new Map<string, string>();
   members: FleetMember[] = [];
+  /** Errors of the next questions for an owner. */
+  readonly errors: Error[] = [];
+
+  async ownerOf(name: string): Promise<string | undefined> {
+    const error = this.errors.shift();
+    if (error !== undefined) throw error;
+    return this.owners.get(name);
+  }
 }
 
 export type Peer = {
@@ -58,7 +66,7 @@ export async function peer(
   };
   const router = new Router({
     membership: () => membership,
-    leases: { ownerOf: async (name) => fleet.owners.get(name) },
+    leases: fleet,
     passes: new Passes(key),
     restricted,
     elapsed: () => performance.now(),

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type NamedRequest, READS_PATH } from "@anulo/rpc";
+import { StoreUnavailable } from "@anulo/store";
 import { ask, type Fleet, idOf, peer, three } from "./fleet-router-fixture.ts";
 
 test("a call goes to the wallet's owner, and follows it", async (t) => {
@@ -296,17 +297,42 @@ test("a short answer that broke off is reported as one that may have done what w
   assert.match(await ask(a, "w"), /-503[\s\S]*may have done what was asked/);
 });
 
+/** A request that came to a process, as far as its router looks at it. */
+const requestOf = (more: Partial<NamedRequest> = {}) =>
+  ({
+    name: "w",
+    isPassedOn: false,
+    target: "/wallets/w/json_rpc",
+    body: new Uint8Array(),
+    signal: new AbortController().signal,
+    giveUp() {},
+    ...more,
+  }) as unknown as NamedRequest;
+
+test("a call waits while the database does not say who has its wallet, and fails with any other fault", async (t) => {
+  const { fleet, a } = await three(t);
+  fleet.owners.set("w", a.process);
+  fleet.errors.push(new StoreUnavailable("away", { mayPass: true }));
+  assert.equal(await a.router.answer(requestOf()), undefined, "it is here, by the second answer");
+  assert.equal(fleet.errors.length, 0);
+  const fault = new RangeError("a fault");
+  fleet.errors.push(fault);
+  await assert.rejects(async () => a.router.answer(requestOf()), fault);
+});
+
+test("who no longer waits is told at once that no process has the wallet", async (t) => {
+  const { fleet, a } = await three(t);
+  fleet.errors.push(new StoreUnavailable("away", { mayPass: true }));
+  const answer = await a.router.answer(requestOf({ signal: AbortSignal.abort() }));
+  assert.equal(answer?.status, 200);
+  assert.match(Buffer.from(answer.body as Uint8Array).toString(), /-503/);
+  assert.equal(fleet.errors.length, 0);
+});
+
 test("a request that was passed on is never passed on again", async (t) => {
   const { fleet, a, b, c } = await three(t);
   fleet.owners.set("w", c.process);
-  const request = {
-    name: "w",
-    isPassedOn: true,
-    target: "/wallets/w/json_rpc",
-    signal: new AbortController().signal,
-    giveUp() {},
-  };
-  const answer = await a.router.answer(request as unknown as NamedRequest);
+  const answer = await a.router.answer(requestOf({ isPassedOn: true }));
   assert.equal(answer?.status, 409);
   assert.equal(b.held.size, 0);
 });
