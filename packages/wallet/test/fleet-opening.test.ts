@@ -22,6 +22,8 @@ async function joinFleet(
   { elapsed = () => performance.now(), folder = "/nowhere" } = {},
 ) {
   const opens = new Map<string, number>();
+  /** How many wallets the service was asked to hand over, each time. */
+  const handedOver: number[] = [];
   const leases = database.open();
   let beats = 0;
   const fleet = new Fleet({
@@ -47,14 +49,14 @@ async function joinFleet(
       opens.set(name, attempt);
       open(name, attempt);
     },
-    closeUnused: async () => undefined,
+    closeUnused: async (most) => void handedOver.push(most),
     closeUntold: async () => undefined,
     closeLost: async () => undefined,
   });
   const pass = async (count: number) => {
     for (const end = beats + count; beats < end; ) await delay(20);
   };
-  return { fleet, opens, pass };
+  return { fleet, opens, handedOver, pass };
 }
 
 test("a wallet is tried five times and then left to others, one that no process can open only once", async () => {
@@ -73,6 +75,37 @@ test("a wallet is tried five times and then left to others, one that no process 
   const [process] = database.processes.keys();
   assert.deepEqual(Object.fromEntries(database.leases), { sound: process, busy: process, broken: undefined });
   await fleet.leave();
+});
+
+test("a process hands over what it has above its share and some slack, sixteen wallets at most", async () => {
+  // What it has, what the other one has, and how many it hands over.
+  const cases: readonly (readonly [number, number, number | undefined])[] = [
+    [3, 0, undefined],
+    [4, 0, 1],
+    [42, 0, 16],
+    [60, 30, 13],
+  ];
+  const handOverOf = async (own: number, others: number) => {
+    const database = new Database();
+    for (let i = 0; i < own; i++) database.leases.set(`own${i}`, undefined);
+    const { fleet, opens, handedOver, pass } = await joinFleet(database, () => undefined);
+    while (opens.size < own) await delay(20);
+    await pass(2);
+    assert.deepEqual(handedOver, [], "it is alone");
+    const leases = database.open();
+    const other = await leases.join("there:1", "");
+    for (let i = 0; i < others; i++) await leases.take(other, `other${i}`);
+    await pass(3);
+    await fleet.leave();
+    // As long as it has too many it is asked with each heartbeat.
+    assert.ok(handedOver.length !== 1);
+    return handedOver[0];
+  };
+  const found = await Promise.all(cases.map(([own, others]) => handOverOf(own, others)));
+  assert.deepEqual(
+    found,
+    cases.map(([, , expected]) => expected),
+  );
 });
 
 /** Two members that have renewed their memberships a moment ago: at the address of one nobody listens, the other is silent. */

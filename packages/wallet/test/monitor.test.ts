@@ -78,6 +78,45 @@ test("a service is not ready once most of its wallets fall behind", async () => 
   assert.equal(read("anulo_wallet_node_height"), 111);
 });
 
+test("a service of which exactly half of the wallets are behind is ready", async () => {
+  let asked = 0;
+  const { runtime, outcomes } = watched({
+    daemon: nodeAt(async () => {
+      asked += 1;
+      return 111;
+    }),
+  });
+  for (const height of [100, 101]) runtime.heights.note({}, height);
+  assert.deepEqual(await outcomes(), { node: undefined, wallets: undefined });
+  assert.equal(asked, 1, "one question answers both checks");
+  runtime.heights.note({}, 100);
+  const most = "2 of 3 open wallets are more than 10 blocks behind the node";
+  assert.deepEqual(await outcomes(), { node: undefined, wallets: most });
+  assert.equal(asked, 2);
+});
+
+test("a store that does not answer in time is reported, and is asked for the mark of no wallet", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const asked: Uint8Array[] = [];
+  let answer = () => {};
+  const markOf = (wallet: Uint8Array) => {
+    asked.push(wallet);
+    return new Promise<undefined>((resolve) => {
+      answer = () => resolve(undefined);
+    });
+  };
+  const { outcomes, read } = watched({ engine: { markOf } });
+  const inTime = outcomes();
+  t.mock.timers.tick(1899);
+  answer();
+  assert.deepEqual(await inTime, { store: undefined });
+  const late = outcomes();
+  t.mock.timers.tick(1900);
+  assert.deepEqual(await late, { store: "no answer within 1900 ms" });
+  assert.equal(read("anulo_wallet_store_up"), 0);
+  assert.deepEqual(asked, [new Uint8Array(16), new Uint8Array(16)]);
+});
+
 test("a node that is away is reported once, by its own check", async () => {
   let isAway = false;
   const daemon = nodeAt(async () => {

@@ -24,15 +24,15 @@ function scene(t: TestContext) {
   const open: WalletEntry[] = [];
   const begun: string[] = [];
   const lines: (readonly [string, string, object | undefined])[] = [];
-  const noting =
+  const lineOf =
     (level: string) =>
     (text: string, fields?: object): void =>
       void lines.push([level, text, fields]);
   const levels = {
-    info: noting("info"),
-    warn: noting("warn"),
-    error: noting("error"),
-    debug: noting("debug"),
+    info: lineOf("info"),
+    warn: lineOf("warn"),
+    error: lineOf("error"),
+    debug: lineOf("debug"),
   };
   const log = { in: () => log, ...levels };
   const refresher = new Refresher(

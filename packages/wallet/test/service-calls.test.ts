@@ -59,15 +59,15 @@ test("mining takes at least one thread, and at most as many as there are process
 });
 
 test("a refresh period is set, or the usual one with none, or no refreshes at all", async () => {
-  const periods: (number | undefined)[] = [];
-  const service = { setRefreshPeriod: (period: number | undefined) => void periods.push(period) };
+  const planned: (number | undefined)[] = [];
+  const service = { setRefreshPeriod: (period: number | undefined) => void planned.push(period) };
   for (const params of [
     { enable: true, period: 7 },
     { enable: true, period: 0 },
     { enable: false, period: 7 },
   ])
     assert.deepEqual(await make("autoRefresh", params, { service }), {});
-  assert.deepEqual(periods, [7, undefined, 0]);
+  assert.deepEqual(planned, [7, undefined, 0]);
 });
 
 test("who has no token, or one with admin, chooses where a refresh starts; others start where the wallet is", async () => {
