@@ -29,7 +29,7 @@ const noncesOf = ({ oneTimeKey }: OwnedOutput, nonces: readonly Uint8Array[]) =>
   nonces.map((nonce) => ({ L: publicKeyOf(nonce), R: keyImageOf(oneTimeKey, nonce) }));
 
 /** A proposal of the first signer, and the second one's wallet that sent him nonces. */
-async function proposed(change = receiverOf(whole)) {
+async function proposed(change = receiverOf(whole), destinations = [destinationOf(bob, 600n)]) {
   const [first, second] = accounts;
   const [proposer, cosigner] = [walletOf(first), walletOf(second)];
   for (const output of outputs) {
@@ -43,8 +43,8 @@ async function proposed(change = receiverOf(whole)) {
   const ringed = {
     inputs: outputs,
     rings,
-    destinations: [destinationOf(bob, 600n)],
-    change: 300n,
+    destinations,
+    change: destinations.reduce((left, { amount }) => left - amount, 900n),
     fee: 100n,
     unlockTime: 0n,
   };
@@ -177,6 +177,43 @@ test("an honest proposal is signed once, and its nonces are gone before", async 
   assert.equal(signed.txHashes.length, 1);
   assert.equal(noncesLeft(cosigner), 0);
   await assert.rejects(cosign(cosigner, accounts[1], set), SigningRefused);
+});
+
+test("a proposal that leaves no change names the output of nothing beside the payment as its change, and is signed", async () => {
+  const { set, pending, cosigner } = await proposed(receiverOf(whole), [destinationOf(bob, 900n)]);
+  const { change, splitDestinations } = pending.constructionData;
+  assert.deepEqual(pending.change, change);
+  assert.notDeepEqual(change.spendPublic, whole.spendPublic);
+  const [nothing, payment] = [...splitDestinations].sort((a, b) => Number(a.amount - b.amount));
+  assert.deepEqual(nothing, change);
+  assert.equal(payment!.amount, 900n);
+  assert.equal((await cosign(cosigner, accounts[1], set)).txHashes.length, 1);
+});
+
+test("a proposal describes its sources and its outputs in the order of the transaction", async () => {
+  const paid = [400n, 200n].map((amount) => ({ ...destinationOf(bob, amount), address: `for ${amount}` }));
+  const { set, pending, cosigner } = await proposed(receiverOf(whole), paid);
+  const { constructionData: data, transaction, selectedTransfers } = pending;
+  const sourceOf = (keyImage: Uint8Array) => Uint8Array.of(...new Uint8Array(96), ...keyImage);
+  assert.deepEqual(
+    data.sources.map(({ multisig }) => multisig),
+    transaction.prefix.inputs.map((input) => input.type === "key" && sourceOf(input.keyImage)),
+  );
+  const keys = data.sources.map(({ outputs: members, realOutput }) => members[Number(realOutput)]!.key);
+  assert.deepEqual(
+    keys,
+    selectedTransfers.map((place) => outputs[Number(place)]!.oneTimeKey),
+  );
+  const described = data.splitDestinations.map(({ amount, original }) => [
+    amount,
+    String(Buffer.from(original)),
+  ]);
+  assert.deepEqual(described.sort(), [
+    [200n, "for 200"],
+    [300n, ""],
+    [400n, "for 400"],
+  ]);
+  assert.equal((await cosign(cosigner, accounts[1], set)).txHashes.length, 1);
 });
 
 test("a proposal that spends a frozen output is not signed, and costs no nonces", async () => {
