@@ -20,6 +20,7 @@ import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { Wallet } from "../src/wallet.ts";
 import { cacheImage } from "./cache-image.ts";
 import { folderOf } from "./folder-of.ts";
+import { ledgerOf } from "./many-outputs.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const key = cacheKeyOf(filled(1));
@@ -136,6 +137,25 @@ test("one that has scanned a block, or was changed, gets a cache without being a
   edited.edit();
   await edited.store();
   assert.ok(existsSync(edited.paths.base));
+});
+
+test("of an output without a key image the cache says what its kind of wallet lacks", async (t) => {
+  const { outputs } = ledgerOf({ count: 1, amount: () => 7n, addresses: 1 }).state;
+  const said = [];
+  for (const kind of ["hot", "viewOnly", "multisig"]) {
+    const { state, wallet, store, edit, image } = world(t);
+    wallet.signer = { kind, keys };
+    state.outputs.push({ ...outputs.at(0)!, keyImage: undefined });
+    edit();
+    await store();
+    const [transfer] = [...(await readOriginalCache(image(), key)).transfers];
+    said.push([kind, transfer!.keyImageRequest, transfer!.keyImagePartial]);
+  }
+  assert.deepEqual(said, [
+    ["hot", 0, 0],
+    ["viewOnly", 1, 0],
+    ["multisig", 0, 1],
+  ]);
 });
 
 test("no cache is written where none is wanted, during a background scan, or of a chain that is not known", async (t) => {

@@ -2,8 +2,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { chacha20 } from "@anulo/crypto";
-import { toHex } from "@anulo/protocol";
-import { newSettings, readKeysFile, sealUnder, WrongPassword, writeKeysFile } from "../src/file/keys-file.ts";
+import { decode, encode, toHex } from "@anulo/protocol";
+import { encryptedFile } from "../src/file/encrypted-file.ts";
+import {
+  newSettings,
+  readBackgroundKeysFile,
+  readKeysFile,
+  sealUnder,
+  WrongPassword,
+  writeKeysFile,
+} from "../src/file/keys-file.ts";
 import { createKeys, isDeterministic } from "../src/keys/wallet-keys.ts";
 import { createRuntime } from "../src/runtime.ts";
 
@@ -75,6 +83,27 @@ test("a background wallet has no spend secret either, but is no view-only wallet
     const text = chacha20(image.subarray(10), key, image.subarray(0, 8));
     assert.match(Buffer.from(text).toString("latin1"), isBackground ? /"watch_only":0/ : /"watch_only":1/);
   }
+});
+
+test("a file of the first years, without a vector for the secrets, is read with one of zeros", async () => {
+  const keys = createKeys();
+  const settings = newSettings({ network: "mainnet", seedLanguage: "", refreshHeight: 0 });
+  const key = new Uint8Array(32).fill(7);
+  const sealing = { ...runtime, random: (size: number) => new Uint8Array(size) };
+  const image = await sealUnder(key, { keys, createdAt: 1n, settings, isBackground: true }, sealing);
+  const { iv, encrypted } = decode(encryptedFile, image);
+  const text = Buffer.from(chacha20(encrypted, key, iv)).toString("latin1");
+  // The name of the field, its type, its size and its 8 bytes; and one field less in the record.
+  const field = `\x0fm_encryption_iv\x0a\x20${"\0".repeat(8)}`;
+  const former = text.replace(/"key_data":("(?:[^"\\]|\\.)*")/, (_, value: string) => {
+    const data: string = JSON.parse(value);
+    assert.ok(data.includes(field));
+    const record = data.replace(field, "").replace("\x06m_keys\x0c\x10", "\x06m_keys\x0c\x0c");
+    return `"key_data":${JSON.stringify(record)}`;
+  });
+  const sealed = encode(encryptedFile, { iv, encrypted: chacha20(Buffer.from(former, "latin1"), key, iv) });
+  const read = await readBackgroundKeysFile(sealed, key, runtime.threads);
+  assert.deepEqual(read.keys.viewSecret, keys.viewSecret);
 });
 
 test("no change of a byte opens, whatever it hits", async () => {
