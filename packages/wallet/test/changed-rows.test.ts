@@ -1,7 +1,9 @@
 /** Which rows a change of a ledger writes, and what a ledger whose rows are incomplete does not open as. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Table, WalletKey } from "@anulo/store";
+import { setImmediate } from "node:timers/promises";
+import { toHex } from "@anulo/protocol";
+import type { KeyRange, Table, WalletKey, WalletRow } from "@anulo/store";
 import { type Plain, readCbor, writeCbor } from "../src/cbor.ts";
 import { DamagedJournal } from "../src/file/journal.ts";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
@@ -17,6 +19,7 @@ import {
 } from "../src/file/ledger-tables.ts";
 import { createAccount, createLedger } from "../src/ledger/ledger.ts";
 import type { NetworkName } from "../src/state.ts";
+import { bytes, mine, output, payment, transaction } from "./ledger-items.ts";
 import { MemoryStore, nameOf } from "./memory-rows.ts";
 import { plainState } from "./plain-state.ts";
 
@@ -27,7 +30,7 @@ const settings = { seedLanguage: "", refreshFromHeight: 0 };
 function stored() {
   const ledger = createLedger(network, settings);
   const rows = LedgerRows.of(ledger);
-  rows.take();
+  assert.deepEqual(rows.take().deletes, []);
   const placesIn = ({ key }: WalletKey) => placesOf(key).places.join("/");
   const write = ({ number }: Table) => {
     const { puts, deletes } = rows.take();
@@ -205,17 +208,36 @@ test("ids of blocks are written from the first new one on, and rows without any 
   assert.deepEqual(written(), [[["4", 512, 1]], []]);
 });
 
+/** A store whose rows of one table are there after all that is asked at the same time. */
+class SlowStore extends MemoryStore {
+  slow: number | undefined;
+
+  override async *range(table: Table, range?: KeyRange): AsyncGenerator<WalletRow> {
+    for (let turn = 0; turn < 100 && table.number === this.slow; turn++) await setImmediate();
+    // Secrets are wiped once they are read.
+    for await (const row of super.range(table, range)) yield { ...row, value: new Uint8Array(row.value) };
+  }
+}
+
 /** The rows of a ledger that has several of each table. */
 async function severalRows() {
   const ledger = createLedger(network, settings);
   const { state } = ledger;
+  mine(ledger, 1, transaction(1, 1, { received: [output({ key: 1, amount: 5n })] }));
+  for (const id of [3, 4]) state.outgoing.set(toHex(bytes(id)), payment(id));
+  state.outgoing.set(toHex(bytes(5)), payment(5, { state: "confirmed", blob: undefined, height: 1 }));
+  state.txKeys.set(toHex(bytes(3)), [bytes(4)]);
+  state.recent.begin(1);
+  Object.assign(state, { height: 301, changeCount: 7, lastBlockReward: 9n, takenOverCache: "ab" });
   for (let place = 0; place < 33; place++) state.addressBook.push(entryOf(place));
   for (const key of ["a", "b", "c"]) state.notes.set(key, key);
+  state.intents.push({ key: "order", asked: new Uint8Array(32), method: "transfer", createdAt: 1 } as never);
   state.accounts.push(createAccount("second"), createAccount("third"));
   for (const { addresses } of state.accounts)
     for (let minor = 1; minor < 130; minor++) addresses.push({ label: `${minor}` });
+  state.accounts.push(createAccount("of one address"));
   state.recent.append(idsOf(1, 300));
-  const memory = new MemoryStore();
+  const memory = new SlowStore();
   await memory.apply(LedgerRows.of(ledger).take());
   const load = (as: NetworkName = network) => LedgerRows.load(memory.store, { network: as, settings });
   const lose = (table: Table, ...places: number[]) =>
@@ -248,6 +270,27 @@ test("a ledger that is loaded writes on where the rows end", async () => {
     ["6/1", "23/3"],
     ["6/2", "42/2"],
   ]);
+});
+
+test("however long the rows of a table take, all of them are there when the ledger is", async () => {
+  const { ledger, memory, load } = await severalRows();
+  const plain = plainState(ledger.state);
+  const tables = new Set([...memory.rows.values()].map(({ table }) => table.number));
+  assert.ok(tables.size > 10, `${tables.size} tables`);
+  for (const table of tables) {
+    memory.slow = table;
+    const { state } = (await load())!.ledger;
+    assert.deepEqual(plainState(state), plain, `table ${table}`);
+  }
+});
+
+test("rows of an earlier program, which had no outbox and no indices, have no events that wait", async () => {
+  const { ledger, load, changeHead } = await severalRows();
+  changeHead({ outbox: undefined, indices: undefined });
+  const { ledger: again, rows, isFormer } = (await load())!;
+  assert.equal(isFormer, false);
+  assert.deepEqual(rows.outbox.span, { start: 0, after: 7, upTo: 7 });
+  assert.deepEqual(plainState(again.state), plainState(ledger.state));
 });
 
 test("a ledger of which a row is missing is damaged, wherever that is noticed", async () => {

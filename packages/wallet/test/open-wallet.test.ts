@@ -1,6 +1,6 @@
 /** Wallets as they are created, closed, and left to scan without their spend secret. */
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { type Logger, unreadLog } from "@anulo/rpc";
@@ -11,6 +11,7 @@ import { createWallet, type OpenOptions, type OpenWallet } from "../src/file/ope
 import { walletPaths } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { closeRuntime, createRuntime } from "../src/runtime.ts";
+import type { NetworkName } from "../src/state.ts";
 import { folderOf } from "./folder-of.ts";
 
 const password = "p";
@@ -21,10 +22,14 @@ after(() => closeRuntime(runtime));
 /** A wallet with files, or without. */
 async function create(
   t: TestContext,
-  { hasFiles, log }: { readonly hasFiles: boolean; readonly log?: Logger },
+  {
+    hasFiles,
+    log,
+    network = "regtest",
+  }: { readonly hasFiles: boolean; readonly log?: Logger; readonly network?: NetworkName },
 ) {
   const daemon = connectDaemon({ url: "" }, { trusted: true });
-  const options: OpenOptions = { network: "regtest", runtime, daemon, ...(log !== undefined && { log }) };
+  const options: OpenOptions = { network, runtime, daemon, ...(log !== undefined && { log }) };
   const paths = hasFiles ? walletPaths(folderOf(t), "w") : undefined;
   const keys = createKeys(runtime.random);
   const made = { keys, password, seedLanguage: "English", refreshFromHeight: 0, createdAt: 0n };
@@ -135,12 +140,70 @@ for (const hasFiles of [true, false]) {
   });
 }
 
+const ownPassword = { type: "custom-background-password", password, backgroundPassword: "b" } as const;
+
+test("a background wallet has a file with its address where the wallet itself has one", async (t) => {
+  for (const [network, isThere] of [
+    ["testnet", true],
+    ["stagenet", true],
+    ["regtest", false],
+    ["mainnet", false],
+  ] as const) {
+    const { opened, options, close } = await create(t, { hasFiles: true, network });
+    await setupBackgroundSync(opened, ownPassword, options);
+    const [own, beside] = ["", ".background"].map((end) => `${opened.paths!.base}${end}.address.txt`);
+    assert.deepEqual([existsSync(own!), existsSync(beside!)], [isThere, isThere], network);
+    if (isThere) assert.deepEqual(readFileSync(beside!), readFileSync(own!));
+    await close();
+  }
+});
+
+test("the files of a background wallet are written again only once its wallet has changed", async (t) => {
+  const { opened, options } = await create(t, { hasFiles: true });
+  const { wallet, background } = opened;
+  await setupBackgroundSync(opened, ownPassword, options);
+  const beside = background.beside!;
+  const { store } = beside.paths;
+  const change = () => wallet.commit({ kind: "note", txHash: "5c", note: "" });
+  rmSync(store);
+  await beside.update(wallet);
+  assert.ok(!existsSync(store));
+  for (let time = 0; time < 2; time++) {
+    await change();
+    await beside.update(wallet);
+    assert.ok(existsSync(store));
+    rmSync(store);
+    await beside.update(wallet);
+    assert.ok(!existsSync(store));
+  }
+});
+
+test("a background wallet whose keys can't be read is not opened in place of its wallet", async (t) => {
+  for (const [content, why] of [
+    [undefined, /file not found .*background\.keys/],
+    ["no keys", /Invalid password/],
+  ] as const) {
+    const { opened, options, close } = await create(t, { hasFiles: true });
+    await setupBackgroundSync(opened, ownPassword, options);
+    const { keys } = opened.background.beside!.paths;
+    rmSync(keys);
+    if (content !== undefined) writeFileSync(keys, content);
+    let next: unknown = "nothing";
+    const replace = async (open: () => Promise<OpenWallet>) => {
+      await close();
+      next = await open();
+    };
+    await assert.rejects(startBackgroundSync(opened, options, replace), why);
+    assert.equal(next, "nothing");
+    assert.ok(!existsSync(opened.paths!.lock));
+  }
+});
+
 for (const isReplaced of [false, true]) {
   const when = isReplaced ? "once the other is open" : "before the other is open";
   test(`a wallet that is closed for its background wallet has one lock, given back where that fails ${when}`, async (t) => {
     const { opened, options, close } = await create(t, { hasFiles: true });
-    const setup = { type: "custom-background-password", password, backgroundPassword: "b" } as const;
-    await setupBackgroundSync(opened, setup, options);
+    await setupBackgroundSync(opened, ownPassword, options);
     const { lock } = opened.paths!;
     let next: OpenWallet | undefined;
     const replace = async (open: () => Promise<OpenWallet>) => {

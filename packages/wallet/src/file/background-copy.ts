@@ -1,7 +1,6 @@
 /** What a background wallet receives from its main wallet, and what the main wallet imports from it. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import type { FoundInBackground } from "../actions/background-scan.ts";
-import { createAccount } from "../ledger/ledger.ts";
 import { OutputBook } from "../outputs/output-book.ts";
 import { Payments } from "../packed/payments.ts";
 import { TxKeys } from "../packed/tx-keys.ts";
@@ -19,7 +18,7 @@ export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSetti
     outputs: thawed(state),
     outgoing: Payments.of(withoutOwn(outgoing)),
     accounts: accounts.map(({ addresses }, major) => ({
-      ...createAccount(major === 0 ? "Primary account" : "Untitled account"),
+      tag: "",
       addresses: addresses.map((_, minor) => ({
         label: minor > 0 ? "" : major === 0 ? "Primary account" : "Untitled account",
       })),
