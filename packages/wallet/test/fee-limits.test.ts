@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dynamicFees2021, estimateTransactionWeight, networks } from "@anulo/protocol";
+import type { Daemon } from "../src/daemon.ts";
 import { absurdFee, chainOfSigner, FEE_TOLERANCE, feeLimits } from "../src/transfer/fee-limits.ts";
 import type { ConstructionData } from "../src/transfer/metadata.ts";
+import { feeRateOf } from "../src/transfer/node.ts";
 
 /** Ten times what a node with blocks of the smallest median demands. */
 const limitsOf = (reward: bigint) =>
@@ -33,6 +35,28 @@ test("who has scanned nothing takes the chain to be as high as its last hard for
     chainOfSigner({ state: { lastBlockReward: 7n, height }, network: "mainnet", hasScanned }).height;
   assert.deepEqual([chainAt(1, true), chainAt(1, false)], [1, last]);
   assert.deepEqual([chainAt(last + 1, true), chainAt(last + 1, false)], [last + 1, last + 1]);
+});
+
+test("what a node asks for is believed up to the limit of its priority, and in steps of one unit at least", async () => {
+  const chain = { lastBlockReward: LEAST, height: 3_000_000 };
+  const limits = feeLimits(chain);
+  const asked = (fees: readonly bigint[], mask: number, priority: number) => {
+    const getFeeEstimate = async () => ({ status: "OK", fees, quantization_mask: mask });
+    return feeRateOf({ client: { getFeeEstimate } } as unknown as Daemon, priority, chain);
+  };
+  for (const [level, limit] of limits.entries()) {
+    const fees = limits.map((_, i) => (i === level ? limit : 0n));
+    assert.equal((await asked(fees, 10_000, level + 1)).feePerByte, limit);
+    const above = fees.with(level, limit + 1n);
+    await assert.rejects(asked(above, 10_000, level + 1), /absurd fees/);
+    await assert.rejects(asked(fees, 10_000, ((level + 1) % 4) + 1), /did not tell its fees/);
+  }
+  const maskOf = async (mask: number) => (await asked([1n], mask, 1)).quantizationMask;
+  assert.deepEqual(
+    [await maskOf(0), await maskOf(1), await maskOf(2), await maskOf(100_000)],
+    [1n, 1n, 2n, 100_000n],
+  );
+  await assert.rejects(maskOf(100_001), /absurd fees/);
 });
 
 /** A transaction that pays a fee, of so many inputs and destinations. */
