@@ -254,6 +254,7 @@ test("a ledger that is loaded writes on where the rows end", async () => {
   const { ledger, load } = await severalRows();
   const { ledger: again, rows } = (await load())!;
   assert.deepEqual(plainState(again.state), plainState(ledger.state));
+  assert.equal(again.intentPlaces.get("order"), 0);
   const { state, touched } = again;
   const written = () => {
     const { puts, deletes } = rows.take();

@@ -51,6 +51,12 @@ test("what a node asks for is believed up to the limit of its priority, and in s
     await assert.rejects(asked(above, 10_000, level + 1), /absurd fees/);
     await assert.rejects(asked(fees, 10_000, ((level + 1) % 4) + 1), /did not tell its fees/);
   }
+  for (const [priority, level] of [
+    [0, 0],
+    [5, 3],
+    [2 ** 31, 3],
+  ] as const)
+    assert.equal((await asked(limits, 10_000, priority)).feePerByte, limits[level]);
   const maskOf = async (mask: number) => (await asked([1n], mask, 1)).quantizationMask;
   assert.deepEqual(
     [await maskOf(0), await maskOf(1), await maskOf(2), await maskOf(100_000)],

@@ -9,7 +9,7 @@ import { createLedger } from "../src/ledger/ledger.ts";
 const rowId = new Uint8Array(8).fill(1);
 
 /** Loads the indices of a ledger whose outputs and receipts have a segment each, from a store that fails so. */
-function loadings(error: Error) {
+function loadsOf(error: Error) {
   const { state } = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
   const { factors } = state.outputs.indices[0]!;
   const head: IndexHead = {
@@ -22,13 +22,13 @@ function loadings(error: Error) {
 }
 
 test("a damaged row is made anew from those it follows from", async () => {
-  const { rows, loads } = loadings(new DamagedStore("a row is not as it was written"));
+  const { rows, loads } = loadsOf(new DamagedStore("a row is not as it was written"));
   for (const load of loads) await load();
   const { outputs, receipts } = rows.head;
   assert.deepEqual([outputs.flatMap(({ segments }) => segments), receipts.rowIds], [[], []]);
 });
 
 test("a store that is out of reach keeps a wallet from opening without its indices", async () => {
-  const { loads } = loadings(new StoreUnavailable("away"));
+  const { loads } = loadsOf(new StoreUnavailable("away"));
   for (const load of loads) await assert.rejects(load(), StoreUnavailable);
 });
