@@ -102,6 +102,20 @@ test("runs of which nobody knows whether they reached the disk are refused, and 
   await close();
 });
 
+test("what follows a run that reached the disk, though nobody was told so, is added at once", async () => {
+  const { parts, close } = await emptyChain();
+  const fates = ["lost", "kept"];
+  const settled = async () => {
+    if (fates.shift() === "lost") throw new Error("the disk is gone");
+  };
+  const importer = createBlockImporter({ ...parts, store: { ...parts.store, settled } });
+  const run = () => chain.slice(0, 4).map((block) => watched(block, { times: 0 }));
+  await assert.rejects((await importer.stage(run().slice(0, 2))).completion, /the disk is gone/);
+  await (await importer.stage(run())).completion;
+  assert.equal(parts.store.read.height(), 5);
+  await close();
+});
+
 test("nor is what was judged above them written", async () => {
   const { parts, close } = await emptyChain();
   let settle = (): void => {};
