@@ -71,4 +71,6 @@ test("long pieces are kept without a copy, but not the rest of the memory that t
   assert.equal(taken.mock.callCount(), 0);
   incoming.add(new Uint8Array(65_536).subarray(40_000));
   assert.equal(taken.mock.callCount(), 1);
+  new IncomingBytes(100_000_000).add(new Uint8Array(16_383));
+  assert.equal(taken.mock.callCount(), 2, "shorter ones are gathered");
 });

@@ -73,6 +73,8 @@ test("a saved chain is restored row by row, whatever happened since, as often as
       await mine(parts, 1);
       await popBlocks(parts, 1);
     },
+    () => mine(parts, 1),
+    () => popBlocks(parts, 1),
     async () => undefined,
   ]) {
     await change();
@@ -90,6 +92,8 @@ test("a saved chain is restored row by row, whatever happened since, as often as
     [{ type: "reorganised", forkHeight: top - 40, removed: 0, added: 40 }],
     [{ type: "blocksPopped", height: top + 1, removed: 3 }],
     [],
+    [{ type: "blocksPopped", height: top + 1, removed: 1 }],
+    [{ type: "reorganised", forkHeight: top - 1, removed: 0, added: 1 }],
     [],
   ]);
   await mine(parts, 3);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ByteBudget, type ByteReservation } from "@anulo/limits";
-import { blockId, readBlock, readRecord } from "@anulo/protocol";
+import type { Notification } from "@anulo/p2p";
+import { blockId, fromHex, readBlock, readRecord } from "@anulo/protocol";
 import { popBlocks } from "../src/chain/chain.ts";
 import { messages } from "../src/peers/messages.ts";
 import { emptyChain, loadBlocks, pow } from "./chain-fixture.ts";
@@ -93,6 +94,59 @@ test("a response counts as the memory of who asked from its first block on", asy
   const [response] = heardOf(stranger, "blocks");
   assert.ok(most > 0.9 * response!.bytes.length, `${most} of ${response!.bytes.length} bytes`);
   assert.equal(budget.used, 0);
+});
+
+/** What a peer is answered, or dropped for, while such requests have other limits. */
+async function askedWithin<T>(
+  asked: TestNode,
+  message: Notification<T>,
+  { ask, rows, responseBytes, room }: { ask: T; rows: number; responseBytes: number; room: number },
+) {
+  const before = { ...message.cost };
+  Object.assign(message.cost, { rows, responseBytes });
+  try {
+    const stranger = meetStranger(asked, {}, { reserve: (bytes) => new ByteBudget(room).reserve(bytes) });
+    await stranger.say(message, ask);
+    const answers = [...heardOf(stranger, "blocks"), ...heardOf(stranger, "newFluffyBlock")];
+    return stranger.dropped ?? answers.length;
+  } finally {
+    Object.assign(message.cost, before);
+  }
+}
+
+// Closes: rows and bytes of a response that nobody counts.
+test("a request is answered while its rows, its bytes and the memory for them are within the limits", async () => {
+  const at = recordedChain().findIndex(({ transactions }) => transactions.length > 1);
+  const own = speaking(await emptyChain(), { isOffline: true });
+  await loadBlocks(own.chain.parts, recordedChain().slice(0, at + 1));
+  const { hash, blob, transactions } = recordedChain()[at]!;
+  const indices = transactions.map((_, i) => i);
+  const rows = 3 * transactions.length;
+  const bytes = transactions.reduce((sum, { length }) => sum + length + 40, 0);
+  const check = async <T>(message: Notification<T>, exact: Parameters<typeof askedWithin<T>>[2]) => {
+    const within = (change: object) => askedWithin(own, message, { ...exact, ...change });
+    assert.equal(await within({}), 1);
+    const tooMuch = { reason: "asks for too much at once", blame: { score: 1 } };
+    assert.deepEqual(await within({ rows: exact.rows - 1 }), tooMuch);
+    assert.deepEqual(await within({ responseBytes: exact.responseBytes - 1 }), tooMuch);
+    const noRoom = { reason: "asks for more than there is memory for", blame: {} };
+    assert.deepEqual(await within({ room: exact.room - 1 }), noRoom);
+  };
+  await check(messages.requestMissing, {
+    ask: { block_hash: fromHex(hash), current_blockchain_height: 1, missing_tx_indices: indices },
+    rows,
+    responseBytes: bytes,
+    room: bytes,
+  });
+  const whole = blob.length + bytes;
+  await check(messages.requestBlocks, {
+    ask: { blocks: [fromHex(hash)], prune: false },
+    rows: 3 + rows,
+    responseBytes: whole,
+    room: whole,
+  });
+  await own.protocol.stop();
+  await own.chain.close();
 });
 
 /** A node of its own, and a stranger in whose requests it pauses after every step; `act` is called in one of the pauses. */

@@ -29,6 +29,11 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  /** How much is still to happen. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   /** Lets time pass, second by second, and what is due happen. */
   async pass(seconds: number): Promise<void> {
     for (let i = 0; i < seconds; i++) {

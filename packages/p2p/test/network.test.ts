@@ -41,6 +41,7 @@ test("two nodes shake hands, tell each other of their chains and close", async (
   await settle();
   assert.equal(alice.events.at(-1), "closed in 2.2.2.2");
   assert.equal(peer!.isOpen, false);
+  assert.equal(peer!.reserve(1), undefined, "nothing is kept for who has left");
   assert.equal(alice.network.peers().length, 0);
   assert.deepEqual([...alice.errors, ...bob.errors], []);
   const { bytesIn, bytesOut, packetsIn } = alice.network.stats;
@@ -474,4 +475,24 @@ test("in a hidden zone ids are alike, our address is told, and only transactions
   const told = [...white, ...gray].map((known) => known.address.host);
   assert.deepEqual(told, [other], "asked for news, the calling side told where it is");
   assert.deepEqual([...alice.errors, ...bob.errors], []);
+});
+
+test("a node that is stopped while it sends and receives leaves nothing to happen later, and no open port", async () => {
+  const { clock, internet, node } = world();
+  const long = notification({ id: 2999, name: "long", payload: epee.record({ bytes: epee.blob }), cost });
+  const message = { bytes: new Uint8Array(50_000) };
+  const alice = node("1.1.1.1", { limitUp: 1, limitDown: 1 });
+  const bob = node("2.2.2.2", { nodes: { exclusive: [alice.address] } });
+  await alice.network.start();
+  await bob.network.start();
+  await settle();
+  const before = clock.pending;
+  for (const { network } of [alice, bob]) network.peers()[0]!.notify(long, message);
+  await settle();
+  assert.equal(clock.pending, before + 2, "to go on with each direction");
+  await alice.network.stop();
+  await bob.network.stop();
+  await settle();
+  assert.equal(clock.pending, 0);
+  assert.throws(() => internet.call("3.3.3.3", alice.address), /nobody listens/);
 });

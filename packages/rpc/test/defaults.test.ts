@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outputs } from "../src/daemon/outputs.ts";
+import { transactions } from "../src/daemon/transactions.ts";
 import { accounts } from "../src/wallet/accounts.ts";
 import { transfers } from "../src/wallet/transfers.ts";
 
@@ -43,4 +44,17 @@ test("accounts are those of all tags, a tag is no pattern, and outputs come with
     regexp: false,
   });
   assert.equal(outputs.getOutsBin.params.read({ outputs: [] }, request).get_txid, true);
+});
+
+// Source: core_rpc_server_commands_defs.h, `COMMAND_RPC_GET_TRANSACTIONS` and `COMMAND_RPC_SEND_RAW_TX`.
+test("transactions are answered whole, as bytes alone, and one that is sent is checked and relayed", () => {
+  const { getTransactions, sendRawTransaction } = transactions;
+  assert.deepEqual(getTransactions.params.read({ txs_hashes: [] }, request), {
+    txs_hashes: [],
+    decode_as_json: false,
+    prune: false,
+    split: false,
+  });
+  const { do_not_relay, do_sanity_checks } = sendRawTransaction.params.read({ tx_as_hex: "" }, request);
+  assert.deepEqual([do_not_relay, do_sanity_checks], [false, true]);
 });

@@ -30,6 +30,7 @@ describe("parseJson", () => {
     ['{"a":null}', { a: null }],
     ['\n{\t"a": [1, 2 ] }', { a: [1, 2] }],
     ['{"a":TRUE,"b":null}', { a: true, b: null }],
+    ['{"l":[{"a":1},{"ab":2},{"a":3}]}', { l: [{ a: 1 }, { ab: 2 }, { a: 3 }] }],
     ['{"\\u0061":"\\u00fc\\n"}', { a: "ü\n" }],
   ];
   for (const [body, value] of accepted) {
@@ -55,6 +56,8 @@ describe("parseJson", () => {
     '{"a" 1}',
     '{"a":1 "b":2}',
     "\ufeff{}",
+    // A name is recognized by what was written before, not by what it meant.
+    '{"a":[{"x\\"y":1},{"x"y":2}]}',
   ];
   for (const body of refused) {
     it(`refuses ${JSON.stringify(body)}`, () => assert.throws(() => parseJson(body), BadJson));

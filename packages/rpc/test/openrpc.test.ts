@@ -17,6 +17,7 @@ import {
   type ServiceReference,
   walletMethods,
 } from "../src/index.ts";
+import { createDocument } from "../src/openrpc.ts";
 import { callOf, goldenSteps } from "./golden.ts";
 
 const unimplemented = (group: Readonly<Record<string, Call>>) =>
@@ -182,6 +183,14 @@ describe("OpenRPC document", () => {
     const keys = fieldsOfCall(daemon.blocks.getBlockCount, { count: "Number of blocks." });
     assert.deepEqual(keys.find(({ field }) => field === "get_block_count result.count")?.key, "count");
     assert.ok(keys.some(({ key }) => key === undefined));
+    const fieldsOf = (call: Call) => fieldsOfCall(call, {}).map(({ field }) => field);
+    assert.deepEqual(fieldsOf(daemon.blocks.onGetBlockHash), [
+      "on_get_block_hash params",
+      "on_get_block_hash result",
+    ]);
+    const bans = fieldsOf(daemon.network.getBans);
+    assert.ok(bans.includes("get_bans result.bans.ip"), String(bans));
+    assert.ok(!bans.includes("get_bans result") && !bans.includes("get_bans params"), String(bans));
   });
 
   it("is answered by rpc.discover and by GET, and tells what is not implemented", async (t) => {
@@ -222,6 +231,20 @@ describe("OpenRPC document", () => {
       assert.deepEqual(await byGet.json(), result);
     }
     assert.equal(loaded, 1);
+  });
+
+  it("is written in slices, between which others have their turn", async (t) => {
+    const calls = unimplemented(daemonMethods);
+    let now = 0;
+    t.mock.method(performance, "now", () => (now += 1000));
+    let isWritten = false;
+    const writing = createDocument(calls, { title: "a node", version: "1" })().then(() => {
+      isWritten = true;
+    });
+    let turns = 0;
+    for (; !isWritten; turns++) await new Promise(setImmediate);
+    await writing;
+    assert.ok(turns >= calls.length, `${turns} turns for ${calls.length} calls`);
   });
 
   it("has the title and version it is given where there is no reference", async () => {

@@ -12,11 +12,11 @@ const calls = implementFor<object>()(
 );
 const request = "POST /get_height HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
 
-async function start(t: TestContext, tls: TlsOptions): Promise<{ port: number; url: string }> {
+async function start(t: TestContext, tls: TlsOptions, slowMs = 500): Promise<{ port: number; url: string }> {
   const server = await createRpcServer({
     calls,
     listen: [{ host: "127.0.0.1", port: 0 }],
-    limits: { slowMs: 500 },
+    limits: { slowMs },
     context: () => ({}),
     tls,
   });
@@ -78,6 +78,13 @@ describe("TLS", () => {
       socket.write(begun);
       await new Promise((resolve) => socket.once("close", resolve));
     }
+  });
+
+  it("cuts off at once who ends before the first byte", { timeout: 60_000 }, async (t) => {
+    const { port } = await start(t, { mode: "autodetect" }, 24 * 3_600_000);
+    const socket = connectPlain({ port, host: "127.0.0.1" });
+    socket.resume().end();
+    await new Promise((resolve) => socket.once("close", resolve));
   });
 
   it("makes certificates that can be read and hold", () => {

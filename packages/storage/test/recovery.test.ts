@@ -232,6 +232,18 @@ test("damage that is found while a file is in use is reported as an opening repo
   await assert.rejects(open("fastest", { checkAll: true }), { name: fault.name, message: fault.message });
 });
 
+test("an opening checks as much of a file as its time allows, and all of it where that is asked for", async (t) => {
+  const first = await open();
+  append(first, 0, 40);
+  await first.close();
+  damageRow();
+  let now = 0;
+  // With the first look its time is over.
+  t.mock.method(performance, "now", () => (now += 1000));
+  await (await open()).close();
+  await assert.rejects(open("fastest", { checkAll: true }), DamagedDatabase);
+});
+
 test("a store that is closed ends the check of its structure without a fault", async () => {
   const faults: Error[] = [];
   const store = await open("fastest", { onFault: (fault) => faults.push(fault) });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { seal, unseal } from "../src/sealed/seal.ts";
@@ -25,6 +25,18 @@ test("what was sealed opens in its place, with all its keys, and in no other", (
       );
     }),
   );
+});
+
+test("a sealed message is a salt of 32 bytes, AES-256-GCM under a hash of all that it is bound to, and a tag", () => {
+  const [key, place, rowKey, message] = [32, 8, 16, 50].map((length) => randomBytes(length));
+  const sealed = seal({ key: key!, place: place!, rowKey: rowKey! }, message!);
+  assert.equal(sealed.length, 32 + 50 + 16);
+  const salt = sealed.subarray(0, 32);
+  const messageKey = createHmac("sha256", key!).update(salt).update(rowKey!).update(place!).digest();
+  const decipher = createDecipheriv("aes-256-gcm", messageKey, Buffer.alloc(12));
+  decipher.setAAD(place!).setAuthTag(sealed.subarray(-16));
+  const opened = Buffer.concat([decipher.update(sealed.subarray(32, -16)), decipher.final()]);
+  assert.deepEqual(opened, message);
 });
 
 test("a changed bit, a cut or an added byte is refused, and nothing is sealed alike twice", () => {
