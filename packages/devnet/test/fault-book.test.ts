@@ -30,10 +30,16 @@ test("a fault befalls as many requests as it is to, each counts, and then it is 
   faults.apply({ at: "node" });
   assert.deepEqual([first.count, second.count], [2, 1]);
   first.end();
-  assert.equal(second.isOver, false, "what is over ends nothing else");
+  assert.deepEqual([second.isOver, faults.active.length], [false, 1], "what is over ends nothing else");
   second.end();
   assert.deepEqual([second.isOver, faults.apply({ at: "node" })], [true, undefined]);
-  for (const times of [0, 1.5]) assert.throws(() => faults.begin({ ...slow, times }), RangeError);
+  const senseless: Partial<FaultOptions>[] = [
+    { times: 0 },
+    { times: 1.5 },
+    { wallet: "shop" },
+    { calls: [] },
+  ];
+  for (const each of senseless) assert.throws(() => faults.begin({ ...slow, ...each }), RangeError);
 });
 
 test("a call is meant by either of its names, and none where it is not known yet", () => {
@@ -57,6 +63,8 @@ test("a fault of one wallet befalls no other, and who listens is told of each th
   const options: FaultOptions = { at: "wallet", kind: "refusing", wallet: "shop" };
   faults.begin(options);
   assert.deepEqual(begun, [options]);
+  faults.begin(slow);
+  assert.equal(faults.concerns({ at: "node" }), true, "one of two is there");
   const isMet = (wallet: string) => faults.apply({ at: "wallet", wallet }) !== undefined;
   assert.deepEqual(
     [isMet("shop"), isMet("payer"), faults.concerns({ at: "wallet", wallet: "payer" })],

@@ -231,6 +231,47 @@ test("a slot gives its key under the id it was taken with alone, and what was re
   }
 });
 
+// Closes: rows of a wallet whose keys are in a file that has no name after a loss of power.
+test("the folder has the name of a new file of keys on disk before any key is taken", {
+  skip: process.platform === "win32",
+}, async () => {
+  const { folder, remove } = temporaryFolder();
+  const { openSync, fsyncSync } = fs;
+  const opened = new Map<number, string>();
+  const synced: unknown[] = [];
+  const path = join(folder, "1.slots");
+  let isBroken = true;
+  Object.assign(fs, {
+    openSync: (...args: Parameters<typeof openSync>) => {
+      const file = openSync(...args);
+      opened.set(file, String(args[0]));
+      return file;
+    },
+    fsyncSync: (file: number) => {
+      if (isBroken) throw new Error("the disk is gone");
+      synced.push([opened.get(file), fs.existsSync(path)]);
+      fsyncSync(file);
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    const slots = await KeySlots.open(path);
+    await assert.rejects(slots.take(1), /the disk is gone/);
+    isBroken = false;
+    fs.rmSync(path);
+    await slots.take(1);
+    assert.deepEqual(synced, [[folder, true]]);
+    await slots.take(1);
+    assert.equal(synced.length, 1);
+    assert.equal(fs.statSync(path).mode & 0o777, 0o600);
+    await slots.close();
+  } finally {
+    Object.assign(fs, { openSync, fsyncSync });
+    syncBuiltinESMExports();
+    remove();
+  }
+});
+
 test("a store that is closed while a secret is read says that it is closed, not that it is damaged", async () => {
   const { open, remove } = start();
   let store!: Awaited<ReturnType<typeof open>>;
