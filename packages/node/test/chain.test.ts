@@ -70,11 +70,19 @@ test("a block whose last byte, the number of its transactions, was cut off is ke
 
 test("popping never takes the genesis block", async () => {
   const chain = await emptyChain();
-  await mine(chain.parts, 3);
+  await mine(chain.parts, 23);
+  const events: ChainEvent[] = [];
+  chain.events.listen((event) => void events.push(event));
   await popBlocks(chain.parts, 1000);
   assert.equal(chain.parts.store.read.height(), 1);
+  const popped = [
+    { type: "blocksPopped", height: 4, removed: 20 },
+    { type: "blocksPopped", height: 1, removed: 3 },
+  ];
+  assert.deepEqual(events, popped);
   await popBlocks(chain.parts, 1);
   assert.equal(chain.parts.store.read.height(), 1);
+  assert.deepEqual(events, popped, "nothing has happened since");
   await chain.close();
 });
 

@@ -9,7 +9,7 @@ import { createPruner } from "../src/chain/pruning.ts";
 import { emptyChain, loadBlocks } from "./chain-fixture.ts";
 import { goldenState, recordedChain } from "./recorded-chains.ts";
 
-test("a database of recorded blocks is in order, after blocks were taken off too", async () => {
+test("a database of recorded blocks is in order, after blocks were taken off too", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "anulo-check-"));
   const path = join(folder, "chain.mdb");
   const blocks = recordedChain().slice(0, 232);
@@ -22,6 +22,20 @@ test("a database of recorded blocks is in order, after blocks were taken off too
   assert.equal(found.blocks, kept.length + 1);
   assert.equal(found.transactions, found.blocks + kept.flatMap(({ transactions }) => transactions).length);
   assert.ok(found.outputs > found.transactions && found.keyImages > 0);
+  let now = 5000;
+  let step = 0;
+  t.mock.method(performance, "now", () => (now += step));
+  const progressWith = async (stepMs: number) => {
+    step = stepMs;
+    const told: { readonly blocks: number; readonly of: number }[] = [];
+    await checkDatabase({ path, network: "regtest", onProgress: (progress) => void told.push(progress) });
+    return told;
+  };
+  assert.deepEqual(await progressWith(0), [], "within a second nothing is told");
+  const told = await progressWith(600);
+  assert.ok(told.length > 1 && told.every(({ blocks, of }) => blocks <= of && of === found.blocks));
+  assert.ok(told.every(({ blocks }, i) => i === 0 || blocks > told[i - 1]!.blocks));
+  t.mock.reset();
   await assert.rejects(checkDatabase({ path, network: "mainnet" }), /belongs to regtest/);
   rmSync(folder, { recursive: true, force: true });
 });

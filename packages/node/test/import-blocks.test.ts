@@ -104,9 +104,9 @@ test("runs of which nobody knows whether they reached the disk are refused, and 
 
 test("what follows a run that reached the disk, though nobody was told so, is added at once", async () => {
   const { parts, close } = await emptyChain();
-  const fates = ["lost", "kept"];
+  const outcomes = ["lost", "kept"];
   const settled = async () => {
-    if (fates.shift() === "lost") throw new Error("the disk is gone");
+    if (outcomes.shift() === "lost") throw new Error("the disk is gone");
   };
   const importer = createBlockImporter({ ...parts, store: { ...parts.store, settled } });
   const run = () => chain.slice(0, 4).map((block) => watched(block, { times: 0 }));

@@ -286,4 +286,5 @@ test("a side block whose children are gone is the end of its branch again", asyn
   assert.equal(heaviestWithout(2), 1n);
   assert.deepEqual([...blocks.draft().withDescendants([toHex(idOf(1))])].length, 1);
   assert.equal(heaviestWithout(1), undefined);
+  assert.deepEqual([blocks.count, blocks.size], [0, 0]);
 });

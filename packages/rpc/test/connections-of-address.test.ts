@@ -55,13 +55,13 @@ test("64 bits of IPv6 are one address, whose connections are bounded together", 
   assert.ok(first);
   assert.ok(await isServed("2001:db8:0:1:ffff:ffff:ffff:ffff"));
   assert.equal(await isServed("2001:db8:0:1::3"), undefined, "the third of the same 64 bits");
-  const neighbour = await isServed("2001:db8:0:2::1");
-  assert.ok(neighbour);
+  const other = await isServed("2001:db8:0:2::1");
+  assert.ok(other);
   first.destroy();
   for (let left = 3; left > 2; left = listener.connectionCount()) await new Promise(setImmediate);
   assert.ok(await isServed("2001:db8:0:1::3"), "once one of them has left");
   assert.equal(await isServed("2001:db8:0:1::4"), undefined);
-  neighbour.destroy();
+  other.destroy();
   while (listener.connectionCount() > 2) await new Promise(setImmediate);
   assert.ok(await isServed("2001:db8:0:2::2"), "once all of them have left");
   assert.ok(await isServed("2001:db8:0:2::3"));

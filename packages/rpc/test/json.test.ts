@@ -30,7 +30,7 @@ describe("parseJson", () => {
     ['{"a":null}', { a: null }],
     ['\n{\t"a": [1, 2 ] }', { a: [1, 2] }],
     ['{"a":TRUE,"b":null}', { a: true, b: null }],
-    ['{"l":[{"a":1},{"ab":2},{"a":3}]}', { l: [{ a: 1 }, { ab: 2 }, { a: 3 }] }],
+    ['{"l":[{"a":1},{"at":2},{"a":3}]}', { l: [{ a: 1 }, { at: 2 }, { a: 3 }] }],
     ['{"\\u0061":"\\u00fc\\n"}', { a: "ü\n" }],
   ];
   for (const [body, value] of accepted) {
