@@ -1,6 +1,8 @@
 // What a run of the tests without arguments leaves to CI, and why: the files that take most processor time, whose
 // subjects others of the short run try in a smaller form.
 
+import { filesBelow } from "./sources.mjs";
+
 /** Each begins the paths of the files it leaves; the reason is printed at the end of the run. */
 export const leftToCi = [
   { path: "test/interop/", why: "the original programs beside ours" },
@@ -51,4 +53,18 @@ export function describeLeft(rest) {
     ...rest.map(({ path, files, why }) => `  ${path.padEnd(width)} ${`${files.length}`.padStart(2)}  ${why}`),
     "all of them: npm test -- --all (as with CI=true); some: node scripts/test.mjs PART-OF-A-PATH",
   ].join("\n");
+}
+
+/** `packages/x/test/a.test.ts` is compiled to `packages/x/dist/test/a.test.js`, `test/a.test.ts` to `test/dist/a.test.js`. */
+export function compiledTest(source) {
+  const inPackage = /^(packages\/[^/]+|bin)\/(test\/.*)\.ts$/.exec(source);
+  if (inPackage) return `${inPackage[1]}/dist/${inPackage[2]}.js`;
+  return source.replace(/^test\//, "test/dist/").replace(/\.ts$/, ".js");
+}
+
+/** The sources of all test files. */
+export function allTests() {
+  return ["packages", "bin", "test"].flatMap((folder) =>
+    filesBelow(folder, (name) => name.endsWith(".test.ts")),
+  );
 }

@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { filesBelow, root } from "./sources.mjs";
-import { describeLeft, shortRun } from "./test-plan.mjs";
+import { root } from "./sources.mjs";
+import { allTests, compiledTest, describeLeft, shortRun } from "./test-plan.mjs";
 
 /** A file whose process does not end, as when a failed test left a program running, fails instead of holding up the rest. */
 const FILE_TIMEOUT_MS = 30 * 60_000;
@@ -22,27 +22,18 @@ const unknown = args.find(
 );
 if (unknown !== undefined) stop(`${unknown} is no flag of this script: --all, --required`);
 
-/** `packages/x/test/a.test.ts` is compiled to `packages/x/dist/test/a.test.js`, `test/a.test.ts` to `test/dist/a.test.js`. */
-function compiled(source) {
-  const inPackage = /^(packages\/[^/]+|bin)\/(test\/.*)\.ts$/.exec(source);
-  if (inPackage) return `${inPackage[1]}/dist/${inPackage[2]}.js`;
-  return source.replace(/^test\//, "test/dist/").replace(/\.ts$/, ".js");
-}
-
 function stop(reason) {
   console.error(`test: ${reason}`);
   process.exit(1);
 }
 
-const all = ["packages", "bin", "test"].flatMap((folder) =>
-  filesBelow(folder, (name) => name.endsWith(".test.ts")),
-);
+const all = allTests();
 const { run, rest } = shortRun(all);
 const sources = isShort
   ? run
   : all.filter((file) => patterns.length === 0 || patterns.some((part) => file.includes(part)));
 if (sources.length === 0) stop(`no test file matches ${patterns.join(", ") || "*.test.ts"}`);
-const unbuilt = sources.filter((file) => !existsSync(join(root, compiled(file))));
+const unbuilt = sources.filter((file) => !existsSync(join(root, compiledTest(file))));
 if (unbuilt.length > 0) stop(`not built, run npm run build: ${unbuilt.join(", ")}`);
 
 /** Files that run at once. They wait for programs and clocks for a third of their time: two more keep two processors busy. */
@@ -60,7 +51,7 @@ const { status } = spawnSync(
     `--test-reporter=${join(root, "scripts/test-progress.mjs")}`,
     "--test-reporter-destination=stdout",
     ...(isCi ? ["--test-reporter=spec", "--test-reporter-destination=stdout"] : []),
-    ...sources.map(compiled),
+    ...sources.map(compiledTest),
   ],
   {
     cwd: root,
