@@ -72,16 +72,17 @@ async function exportChain(dataDir, file) {
   const reader = openReader(join(dataDir, "regtest", "chain.mdb"));
   const out = createWriteStream(file);
   try {
-    const height = reader.height();
+    const { read } = reader;
+    const height = read.height();
     out.write(fileHead(height));
     for (let at = 0; at < height; at++) {
-      for (const bytes of sized(blockPackage(reader, at))) out.write(bytes);
+      for (const bytes of sized(blockPackage(read, at))) out.write(bytes);
       if (out.writableNeedDrain) await new Promise((resolve) => out.once("drain", resolve));
     }
     out.end();
     await finished(out);
   } finally {
-    reader.close();
+    await reader.close();
   }
 }
 
