@@ -28,6 +28,13 @@ function signal(child, name) {
   }
 }
 
+const running = new Set();
+for (const name of ["SIGINT", "SIGTERM"])
+  process.on(name, () => {
+    for (const child of running) signal(child, "SIGKILL");
+    process.exit(130);
+  });
+
 /** Resolves to what the file printed if it failed, to undefined if it passed. */
 async function runSlowly(file) {
   const child = spawn(process.execPath, ["--test-reporter=tap", compiledTest(file)], {
@@ -36,6 +43,7 @@ async function runSlowly(file) {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ANULO_TESTS: "quick" },
   });
+  running.add(child);
   let printed = "";
   child.stdout.on("data", (bytes) => {
     printed += bytes;
@@ -56,6 +64,7 @@ async function runSlowly(file) {
   }
   if (performance.now() >= end) signal(child, "SIGKILL");
   await ended;
+  running.delete(child);
   return code === 0 ? undefined : printed;
 }
 
