@@ -13,7 +13,7 @@ import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { openChain } from "../src/chain/open-chain.ts";
 import { FailedProof } from "../src/chain/proofs.ts";
 import { admit } from "../src/pool/admit.ts";
-import { emptyChain, mine, now } from "./chain-fixture.ts";
+import { chainIn, emptyChain, mine, now } from "./chain-fixture.ts";
 import { type RecordedBlock, recordedChain, recordedHeaders } from "./recorded-chains.ts";
 
 const chain = recordedChain();
@@ -269,12 +269,7 @@ test("what the pool has proven of fetched blocks is not proven again", async () 
   const discharge = async (obligations: readonly Obligation[]) => {
     for (const each of obligations) if ("transactionId" in each) proven.add(toHex(each.transactionId));
   };
-  const { parts, close } = await openChain({
-    network: networks.regtest,
-    fixedDifficulty: 2n,
-    discharge,
-    now,
-  });
+  const { parts, close } = await chainIn(undefined, { fixedDifficulty: 2n, discharge });
   const importer = createBlockImporter(parts);
   const take = async (blocks: readonly RecordedBlock[]) =>
     await (await importer.stage(blocks.map((block) => watched(block, { times: 0 })))).completion;

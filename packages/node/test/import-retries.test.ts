@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Obligation } from "@anulo/consensus";
-import { networks } from "@anulo/protocol";
 import { ChainChanged, createBlockImporter, type FetchedBlock } from "../src/chain/import-blocks.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
-import { openChain } from "../src/chain/open-chain.ts";
 import { FailedProof } from "../src/chain/proofs.ts";
-import { emptyChain, now } from "./chain-fixture.ts";
+import { chainIn, emptyChain } from "./chain-fixture.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 const chain = recordedChain();
@@ -33,12 +31,7 @@ test("what was judged above a run that failed comes again, though the second try
     await failing;
     throw new FailedProof({ code: "PROOF_OF_WORK", difficulty: 2n }, undefined);
   };
-  const { parts, close } = await openChain({
-    network: networks.regtest,
-    fixedDifficulty: 2n,
-    discharge,
-    now,
-  });
+  const { parts, close } = await chainIn(undefined, { fixedDifficulty: 2n, discharge });
   const importer = createBlockImporter(parts);
   await (await importer.stage(run(0, RUN - 1))).completion;
   const [failed, above] = [await importer.stage(run(RUN - 1, RUN)), await importer.stage(run(RUN, RUN + 5))];
