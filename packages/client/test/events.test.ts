@@ -76,6 +76,8 @@ test("a stream that is cut goes on behind the last event, without gap or repetit
   // Each connection sends three events, the first of them for the second time, and breaks off within the next.
   const service = await startFakeService(({ path }, response) => {
     requests++;
+    if (requests > 2 * total)
+      return void response.writeHead(400).end("the same events are asked for for ever");
     if (requests % 4 === 3) return void response.writeHead(503, { "Retry-After": "0" }).end();
     const last = Number(new URL(path, service.url).searchParams.get("after"));
     const texts = [last, last + 1, last + 2].filter((number) => number > 0 && number <= total).map(eventText);
