@@ -19,8 +19,8 @@ const seed = values.seed === undefined ? randomInt(2 ** 32) : Number(values.seed
 const milliseconds = 1000 * Number(values.seconds);
 const only = values.input === undefined ? undefined : Number(values.input);
 const SHARED_BYTES = 256 * 1024;
-/** Milliseconds without an end of one input before the thread counts as hanging. */
-const HANGS_AFTER = 20_000;
+/** Milliseconds without an end of one input before the thread counts as hanging; a busy machine is slow, but goes on. */
+const HANGS_AFTER = 120_000;
 /** Memory of a thread's objects; what needs more fails. */
 const MAX_HEAP_MB = 512;
 

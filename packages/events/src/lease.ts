@@ -11,6 +11,8 @@ const holderRow: RowKey = { table: 1, key: Buffer.from("holder") };
 const NAME_BYTES = 16;
 const GROUP_BYTES = 16;
 const RENEWALS_PER_LEASE = 4;
+/** How often a process takes the lease from one of its group that acquires it again at the same moment. */
+const CLAIMS_IN_GROUP = 5;
 
 export interface LeaseOptions {
   readonly engine: Engine;
@@ -65,7 +67,11 @@ export class Lease {
     await this.#write(Buffer.alloc(0)).catch(() => {});
   }
 
-  async #claim(): Promise<void> {
+  /**
+   * The holder notices that it is fenced, and acquires the lease again where no other name is in the row yet. It does so
+   * once in each of its renewals, so that a process of its group, which need not wait for it, tries again at once.
+   */
+  async #claim(attempt = 1): Promise<void> {
     const { engine, clock, leaseMs } = this.#options;
     const found = (await engine.markOf(leaseId)) ?? { epoch: 0, sequence: 0 };
     const holder = await engine.read(leaseId, holderRow);
@@ -80,9 +86,13 @@ export class Lease {
     this.#epoch = mark.epoch;
     const isSame = mark.epoch === found.epoch + 1 && mark.sequence === found.sequence;
     if (!isSame && !isOurs) throw new EventLogInUse();
-    await this.#write(this.#name).catch((error: unknown) => {
-      throw error instanceof Fenced ? new EventLogInUse() : error;
-    });
+    try {
+      await this.#write(this.#name);
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error;
+      if (!isOurs || attempt === CLAIMS_IN_GROUP) throw new EventLogInUse();
+      await this.#claim(attempt + 1);
+    }
   }
 
   async #renew(onLost: (error: EventLogInUse) => void): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,7 +71,17 @@ export interface Place {
   /** Opens the engine, as another process would; for the memory engine the one there is. */
   engine(): Promise<Engine>;
   readonly folder: string;
+  /** Logs that were opened there. */
+  readonly logs: Promise<EventLog>[];
+  /** Closes what a failed test left open too, which would keep the process running. */
   stop(): Promise<void>;
+}
+
+/** Closes the logs of a place that are still open. */
+async function closeLogs(logs: readonly Promise<EventLog>[]): Promise<void> {
+  for (const opened of await Promise.allSettled(logs)) {
+    if (opened.status === "fulfilled" && !opened.value.ended.aborted) await opened.value.close();
+  }
 }
 
 export type MakePlace = () => Place;
@@ -78,10 +89,13 @@ export type MakePlace = () => Place;
 export const memoryPlace: MakePlace = () => {
   const folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
   const engine = createMemoryEngine();
+  const logs: Promise<EventLog>[] = [];
   return {
     engine: async () => engine,
     folder,
+    logs,
     async stop() {
+      await closeLogs(logs);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -106,7 +120,9 @@ export const lmdbPlace: MakePlace = () => {
   const folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
   const opened: Engine[] = [];
   const changes = new Set<Promise<unknown>>();
+  const logs: Promise<EventLog>[] = [];
   return {
+    logs,
     async engine() {
       // Opening the file blocks this thread until nobody writes it, and who writes it in this process may need this thread.
       while (changes.size > 0) await Promise.allSettled(changes);
@@ -116,20 +132,34 @@ export const lmdbPlace: MakePlace = () => {
     },
     folder: join(folder, "beside"),
     async stop() {
+      await closeLogs(logs);
       for (const engine of opened) await engine.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 };
 
+/** The lease of the log among the wallets of its engine. */
+export const leaseWallet = createHash("sha256").update("anulo event log: lease").digest().subarray(0, 16);
+
+/** Clock of a process that waits for the lease: no time passes before the holder has written its row again. */
+export async function clockBehindHolder(place: Place): Promise<Clock> {
+  const engine = await place.engine();
+  const written = async () => JSON.stringify(await engine.markOf(leaseWallet));
+  return {
+    now: () => START_MS,
+    async delay() {
+      const before = await written();
+      await until(async () => (await written()) !== before);
+    },
+  };
+}
+
 export async function openLog(place: Place, options: Partial<EventLogOptions> = {}): Promise<EventLog> {
-  return await openEventLog({
-    engine: await place.engine(),
-    folder: place.folder,
-    key,
-    leaseMs: 400,
-    ...options,
-  });
+  const { engine = await place.engine(), ...others } = options;
+  const opening = openEventLog({ engine, folder: place.folder, key, leaseMs: 400, ...others });
+  place.logs.push(opening);
+  return await opening;
 }
 
 export const source = (number: number): Uint8Array => {
