@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 import type { Dialect } from "@anulo/rpc";
 import { type Maker, type RunningDaemon, startWallet, testStore } from "@anulo/testkit";
-import { createWalletService } from "@anulo/wallet";
+import { closeRuntime, createRuntime, createWalletService } from "@anulo/wallet";
 import { file, type Start } from "./states.ts";
 
 /** Where nobody listens. */
@@ -18,6 +19,10 @@ function scratch(endings: Endings): string {
   endings.push(async () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
+
+/** Whose threads all our services use: to start them for each takes longer than what is asked of it. */
+const runtime = createRuntime();
+after(() => closeRuntime(runtime));
 
 /** Our services, in this process. */
 export function startOurs(node: string, spoken: Dialect, endings: Endings): Start {
@@ -40,6 +45,7 @@ export function startOurs(node: string, spoken: Dialect, endings: Endings): Star
       refreshPeriod: 0,
       dialect,
       restricted,
+      runtime,
       ...(restricted && { first: { kind: "file", file: join(folder, file.filename), password: "" } }),
     });
     endings.push(() => service.stop());

@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { createWalletService } from "../src/create-service.ts";
 import type { WalletServiceOptions } from "../src/service-options.ts";
 import { CLOSING_MS } from "./service.ts";
+import { withSharedThreads } from "./shared-threads.ts";
 
 export type Told = { readonly [key: string]: unknown };
 
@@ -51,6 +52,7 @@ export async function startWithTokens(t: TestContext, options: Partial<WalletSer
     refreshPeriod: 0,
     access,
     closingMs: CLOSING_MS,
+    runtime: withSharedThreads(),
     ...options,
   });
   t.after(async () => {

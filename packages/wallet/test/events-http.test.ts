@@ -10,6 +10,7 @@ import { runInNewContext } from "node:vm";
 import { createClient, walletMethods } from "@anulo/rpc";
 import { createWalletService } from "../src/create-service.ts";
 import { CLOSING_MS } from "./service.ts";
+import { withSharedThreads } from "./shared-threads.ts";
 
 type Event = { sequence: number; wallet: string; type: string };
 type Answer = { events: Event[]; next: number; oldest: number };
@@ -34,6 +35,7 @@ async function start({ path: walletDirectory, stops }: ReturnType<typeof folderO
     network: "regtest",
     refreshPeriod: 0,
     closingMs: CLOSING_MS,
+    runtime: withSharedThreads(),
     ...(keepsEvents && { eventLog: { folder } }),
   });
   const client = createClient(walletMethods, service.url);

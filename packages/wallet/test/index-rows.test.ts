@@ -239,11 +239,10 @@ const anything = { account: undefined, minors: new Set<number>(), minHeight: 0, 
 function receiptAt(dice: Dice, height: number): IncomingPayment {
   const paymentId = new Uint8Array(32);
   if (dice.below(3) === 0) paymentId.fill(1 + dice.below(3), 0, 8);
-  return {
-    ...{ txHash: bytes(32), paymentId, amount: 5n, amounts: [5n], fee: 1n, height, timestamp: height },
-    ...{ unlockTime: dice.below(500) === 0 ? BigInt(height + 60) : 0n, coinbase: false },
-    subaddress: { major: dice.below(3), minor: dice.below(20) },
-  };
+  const unlockTime = dice.below(500) === 0 ? BigInt(height + 60) : 0n;
+  const subaddress = { major: dice.below(3), minor: dice.below(20) };
+  const amounts = { amount: 5n, amounts: [5n], fee: 1n, unlockTime, coinbase: false };
+  return Object.assign(amounts, { txHash: bytes(32), paymentId, height, timestamp: height, subaddress });
 }
 
 /** Receipts of blocks from a height on, 50 each. */

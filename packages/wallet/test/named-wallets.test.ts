@@ -8,6 +8,7 @@ import { createWalletService } from "../src/create-service.ts";
 import type { WalletService } from "../src/service.ts";
 import type { WalletServiceOptions } from "../src/service-options.ts";
 import { CLOSING_MS } from "./service.ts";
+import { withSharedThreads } from "./shared-threads.ts";
 
 type Told = { readonly [key: string]: unknown };
 
@@ -52,6 +53,7 @@ async function start(
     refreshPeriod: 0,
     dialect: "upstream",
     closingMs: CLOSING_MS,
+    runtime: withSharedThreads(),
     ...options,
   });
   t.after(async () => {

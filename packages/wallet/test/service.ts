@@ -10,6 +10,7 @@ import type { EventSink } from "../src/events/follower.ts";
 import type { LedgerStoreOptions } from "../src/file/ledger-store.ts";
 import type { Runtime } from "../src/runtime.ts";
 import type { WalletService } from "../src/service.ts";
+import { withSharedThreads } from "./shared-threads.ts";
 
 export type TestService = {
   readonly service: WalletService;
@@ -46,7 +47,7 @@ export async function startTestService(
     events,
     log,
     concurrency,
-    runtime,
+    runtime = concurrency === undefined ? withSharedThreads() : undefined,
     closingMs = CLOSING_MS,
   }: TestServiceOptions = {},
   test?: TestContext,
