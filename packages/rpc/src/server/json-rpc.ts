@@ -60,7 +60,7 @@ export function answerJsonRpc<Context>(
   return whenReady(parsed, (messages) =>
     messages === undefined
       ? jsonAnswer(errorText(0, errorOf(protocolErrors.parse)))
-      : answerParsed(calls, { ...messages, body }, request, rules),
+      : answerParsed(calls, { body, ...messages }, request, rules),
   );
 }
 

@@ -436,7 +436,7 @@ function answerWithin(
   admission: Omit<Admission, "target">,
 ): MaybePromise<HttpAnswer | undefined> {
   const { origins } = service;
-  return whenReady(admittedAnswer(service.log, { ...admission, target: head.target }), (response) => {
+  return whenReady(admittedAnswer(service.log, { target: head.target, ...admission }), (response) => {
     if (response === undefined) return undefined;
     if ("stream" in response) return streamAnswer(head, response.stream, origins);
     return httpAnswer(head, response.answer, origins, response.hold);

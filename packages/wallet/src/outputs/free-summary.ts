@@ -82,11 +82,21 @@ function noteLock(
 export function summarize(pages: readonly OutputPage[], some: SomePlaces, filter: FreeFilter): KeptSummary {
   const { kind, question, leastAmount, greatestAmount } = filter;
   const keptSummary: KeptSummary = {
-    ...{ count: 0, mask: undefined, least: Number.POSITIVE_INFINITY, greatest: -1, hasHidden: false },
-    ...{ needsKeyImage: question.needsKeyImage, hasUnknownImages: false, leastAmount, greatestAmount },
-    ...{ greatestBelow: -1, leastWithin: Number.POSITIVE_INFINITY },
-    ...{ fromHeight: 0, toHeight: Number.POSITIVE_INFINITY },
-    ...{ fromSeconds: Number.NEGATIVE_INFINITY, toSeconds: Number.POSITIVE_INFINITY },
+    count: 0,
+    mask: undefined,
+    least: Number.POSITIVE_INFINITY,
+    greatest: -1,
+    hasHidden: false,
+    needsKeyImage: question.needsKeyImage,
+    hasUnknownImages: false,
+    leastAmount,
+    greatestAmount,
+    greatestBelow: -1,
+    leastWithin: Number.POSITIVE_INFINITY,
+    fromHeight: 0,
+    toHeight: Number.POSITIVE_INFINITY,
+    fromSeconds: Number.NEGATIVE_INFINITY,
+    toSeconds: Number.POSITIVE_INFINITY,
   };
   const { places, from, to } = some;
   const [nearLeast, nearGreatest] = [Number(leastAmount), Number(greatestAmount)];

@@ -3,6 +3,7 @@ import { Column } from "../packed/column.ts";
 import { RecordReader, RecordWriter } from "../packed/record-bytes.ts";
 import { offsetOf, Records, Selected } from "../packed/records.ts";
 import type { OutputBook } from "./output-book.ts";
+import type { OutputState } from "./output-states.ts";
 import type { OwnedOutput } from "./owned-output.ts";
 import { createMoveCheck } from "./walk.ts";
 
@@ -32,8 +33,13 @@ export type OutputFilter = {
 const KEY_BYTES = 32;
 const FLAGS = { frozen: 1, spent: 2, keyImage: 4 } as const;
 
-function writeListed(out: RecordWriter, output: ListedOutput): void {
-  const { frozen, isSpent, keyImage, subaddress } = output;
+function writeListed(
+  out: RecordWriter,
+  output: OwnedOutput,
+  { frozen, isSpent, hasKeyImage }: OutputState,
+): void {
+  const { subaddress } = output;
+  const keyImage = hasKeyImage ? output.keyImage : undefined;
   const imageFlag = keyImage === undefined ? 0 : FLAGS.keyImage;
   out.byte((frozen ? FLAGS.frozen : 0) | (isSpent ? FLAGS.spent : 0) | imageFlag);
   out.bytes(output.txHash);
@@ -82,9 +88,7 @@ export function* listOutputs(
       continue;
     const state = states.at(place);
     if (isSpent !== undefined && state.isSpent !== isSpent) continue;
-    const output = outputs.at(place)!;
-    const keyImage = state.hasKeyImage ? output.keyImage : undefined;
-    writeListed(writer.begin(), { ...output, ...state, keyImage });
+    writeListed(writer.begin(), outputs.at(place)!, state);
     addresses.push(records.add(writer.record));
   }
   return new Selected(addresses.length, (index) => {

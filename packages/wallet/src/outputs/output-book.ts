@@ -69,19 +69,18 @@ export class OutputBook extends OutputPages implements Iterable<OwnedOutput> {
     if (!(place >= 0 && place < this.end)) return undefined;
     const { page, index } = this.locate(place);
     const cold = this.#cold.read(place);
-    return {
-      ...cold,
-      ...page.read(index),
+    // Spreading takes over ten times as long as assigning, and all outputs may be asked for.
+    return Object.assign(cold, page.read(index), {
       keyImage: page.is("keyImage", index) ? cold.keyImage : undefined,
       pendingSpend: this.#pending.get(place),
       replaces: this.#replaced.get(place),
-    };
+    });
   }
 
   /** What changes and choices of inputs need of an output, at a place below `count`. */
   hotAt(place: number): HotOutput {
     const { page, index } = this.locate(place);
-    return { ...page.read(index), pendingSpend: this.#pending.get(place) };
+    return { pendingSpend: this.#pending.get(place), ...page.read(index) };
   }
 
   *[Symbol.iterator](): IterableIterator<OwnedOutput> {
