@@ -53,13 +53,13 @@ function headOf(state: WalletState, outbox: OutboxSpan, indices: IndexHead) {
   const { accounts, outgoing, txKeys, accountTags, notes, attributes, ...others2 } = others;
   const { coldKeyImages, rings, multisigNonces, multisigInfos, ...head } = others2;
   return {
-    ...head,
     version: FORMAT_VERSION,
     outbox,
     indices,
     recentOffset: recent.offset,
     recentCount: recent.length,
     background: background && { ...background, transactions: [] },
+    ...head,
   };
 }
 
