@@ -73,6 +73,8 @@ export interface Place {
   readonly folder: string;
   /** Logs that were opened there. */
   readonly logs: Promise<EventLog>[];
+  /** Aborts when the place is stopped. */
+  readonly over: AbortSignal;
   /** Closes what a failed test left open too, which would keep the process running. */
   stop(): Promise<void>;
 }
@@ -90,11 +92,14 @@ export const memoryPlace: MakePlace = () => {
   const folder = mkdtempSync(join(tmpdir(), "anulo-events-"));
   const engine = createMemoryEngine();
   const logs: Promise<EventLog>[] = [];
+  const ending = new AbortController();
   return {
     engine: async () => engine,
     folder,
     logs,
+    over: ending.signal,
     async stop() {
+      ending.abort();
       await closeLogs(logs);
       rmSync(folder, { recursive: true, force: true });
     },
@@ -121,8 +126,10 @@ export const lmdbPlace: MakePlace = () => {
   const opened: Engine[] = [];
   const changes = new Set<Promise<unknown>>();
   const logs: Promise<EventLog>[] = [];
+  const ending = new AbortController();
   return {
     logs,
+    over: ending.signal,
     async engine() {
       // Opening the file blocks this thread until nobody writes it, and who writes it in this process may need this thread.
       while (changes.size > 0) await Promise.allSettled(changes);
@@ -132,6 +139,7 @@ export const lmdbPlace: MakePlace = () => {
     },
     folder: join(folder, "beside"),
     async stop() {
+      ending.abort();
       await closeLogs(logs);
       for (const engine of opened) await engine.close();
       rmSync(folder, { recursive: true, force: true });
@@ -150,7 +158,7 @@ export async function clockBehindHolder(place: Place): Promise<Clock> {
     now: () => START_MS,
     async delay() {
       const before = await written();
-      await until(async () => (await written()) !== before);
+      await until(async () => place.over.aborted || (await written()) !== before);
     },
   };
 }
