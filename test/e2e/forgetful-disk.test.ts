@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { runDiskCuts } from "@anulo/testkit";
 
 const kinds = [
-  { what: "node", service: "node", cuts: 60 },
-  { what: "wallet", service: "wallet", cuts: 40 },
-  { what: "wallet with a journal", service: "wallet", hasJournals: true, cuts: 20 },
+  { what: "node", service: "node", cuts: 100 },
+  { what: "wallet", service: "wallet", cuts: 60 },
+  { what: "wallet with a journal", service: "wallet", hasJournals: true, cuts: 40 },
 ] as const;
 
 for (const { what, ...kind } of kinds) {
