@@ -93,7 +93,7 @@ function transactionText(transactionBytes: TransactionBytes, options: EntryOptio
 export function transactionEntry(context: ChainCallContext, place: TransactionPlace, options: EntryOptions) {
   const { fields, isRemembered } = knownText(context, place, options);
   const where = describePlace(context, place);
-  return { fields, entry: isRemembered ? lasting(fields, where) : { ...fields, ...where } };
+  return { fields, entry: isRemembered ? lasting(fields, where) : Object.assign({}, fields, where) };
 }
 
 /** What is prunable may be dropped and come back: only texts of whole transactions are remembered. */

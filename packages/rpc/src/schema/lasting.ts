@@ -26,8 +26,8 @@ export function lasting<F extends object, C extends object>(facts: F, changing: 
 
 /** All fields of a record, cached or not. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (value instanceof Lasting) return { ...value.facts, ...value.changing } as Record<string, unknown>;
-  return value as Record<string, unknown>;
+  const fields = value instanceof Lasting ? Object.assign({}, value.facts, value.changing) : value;
+  return fields as Record<string, unknown>;
 }
 
 type Encoding = { readonly changing: object; readonly object: PortableObject };
